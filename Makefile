@@ -188,7 +188,7 @@ $(O)/tests/fuzz/%.o: CFLAGS += -DFUZZ_REPLAY
 $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(B)/librondo.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(LINK) -fno-lto -o $@ $^ $(LIBS)
-# Those that call commands have all of the program, with checksums that fit everything and no way out of the process.
+# These call commands, so they link all of the program.  In them every checksum fits, and no program or request is started.
 VISITORS := $(B)/tests/fuzz_file $(B)/tests/fuzz_store
 $(VISITORS): $(B)/tests/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(patsubst %,$(O)/tests/fuzz/%.o,visit sums outside) \
              $(B)/libcli.a $(B)/librondo.a

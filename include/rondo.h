@@ -949,7 +949,8 @@ RONDO_API int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void 
        rondo_run_resume(engine, node, id, NULL, &run, &err); // after a crash, a stop, a gate
 
    A store belongs to one thread, and outlives the engines that use it.  While another process has it locked, calls
-   of an engine that has to write wait: until the timeouts of all its runs are over, so for ever when one has none. */
+   of an engine that has to write wait until the timeouts of all its runs are over.  They wait for ever when a run has
+   no timeout. */
 enum rondo_durability {
     RONDO_KILL = 0, /* what was shown survives kill -9 */
     RONDO_POWER,    /* and a power cut */

@@ -7,6 +7,7 @@
 #include "agent/player.h"
 #include "agent/recorder.h"
 #include "agent/routing.h"
+#include "agent/servers.h"
 #include "base/hash.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -354,11 +355,41 @@ static void add_referred(const struct flow *flow, const struct flow_env *env, st
         secrets_add(secrets, buf_text(&value), value.len);
 }
 
-static void add_of_step(struct flow_step *step, void *secrets)
+/* As a model is asked with it. */
+static void add_key(const char *reference, const char *folder, struct secrets *secrets)
 {
+    auto_buf struct buf value = { 0 };
+    rondo_error err;
+    if (!reference || reference_read(reference, folder, &value, &err) < 0)
+        return;
+    while (value.len && isspace((unsigned char)value.data[value.len - 1]))
+        value.len--;
+    size_t skip = strspn(buf_text(&value), " \t\r\n");
+    secrets_add(secrets, value.data + skip, value.len - skip);
+}
+
+struct finder {
+    struct secrets *secrets;
+    const struct flow *seen; // the file of the step before
+};
+
+static void add_of_file(const struct flow *flow, struct secrets *secrets)
+{
+    const char *alias;
+    json_t *model;
+    json_object_foreach (flow->models, alias, model)
+        add_key(json_string_value(json_object_get(model, "apiKey")), flow->folder, secrets);
+    servers_find_secrets(flow, secrets);
+}
+
+static void add_of_step(struct flow_step *step, void *user)
+{
+    struct finder *finder = user;
     const struct flow_agent *agent = step->agent;
     for (uint32_t i = 0; agent && i < agent->env_count; i++)
-        add_referred(step->flow, &agent->env[i], secrets);
+        add_referred(step->flow, &agent->env[i], finder->secrets);
+    if (step->flow != finder->seen)
+        add_of_file(finder->seen = step->flow, finder->secrets);
 }
 
 /* Variables are named with blanks between them. */
@@ -378,7 +409,7 @@ static void add_keys(const char *names, struct secrets *secrets)
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets)
 {
     const struct provider *provider;
-    flow_each_step(flow, add_of_step, secrets);
+    flow_each_step(flow, add_of_step, &(struct finder){ .secrets = secrets });
     for (size_t i = 0; (provider = provider_at(i)); i++)
         add_keys(provider->key_variables, secrets);
 }

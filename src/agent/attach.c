@@ -6,7 +6,6 @@
 
 #include "cel/base64.h"
 #include "data/media.h"
-#include "io/file.h"
 #include "model/message.h"
 #include "store/places.h"
 
@@ -30,8 +29,7 @@ static void add_file(json_t *parts, size_t *room, const char *folder, const char
     auto_buf struct buf bytes = { 0 };
     rondo_error err;
     const char *type = media_type(path);
-    if (!type || !folder || places_has(folder, path) ||
-        file_read_inside(folder, path, MIN(*room, FILE_MAX), &bytes, NULL, &err) < 0)
+    if (!type || !folder || places_read_inside(folder, path, MIN(*room, FILE_MAX), &bytes, &err) < 0)
         return;
     *room -= bytes.len;
     json_array_append_new(parts, part_of(type, path, &bytes));

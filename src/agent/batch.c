@@ -285,8 +285,9 @@ static void put_tools(struct buf *out, const struct toolbox *box)
 static void refuse_unknown(struct slot *slot)
 {
     const struct toolbox *box = &talk_spec_of(slot->batch->talk)->box;
-    auto_buf struct buf text = { 0 };
-    buf_printf(&text, "there is no tool '%s'; %s", json_string_value(json_object_get(slot->call, "name")),
+    auto_buf struct buf text = { 0 }, shown = { 0 };
+    const char *name = json_string_value(json_object_get(slot->call, "name"));
+    buf_printf(&text, "there is no tool '%s'; %s", secrets_show(slot->place.secrets, &shown, name, SHOWN_CALL),
                box->count ? "there are: " : "there are none");
     put_tools(&text, box);
     refuse(slot, buf_text(&text));

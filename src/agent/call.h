@@ -186,12 +186,10 @@ void obstacle_put(const struct obstacle *obstacle, struct buf *out); // a senten
 /* Puts whose error it is in front of it. */
 int agent_blame(const struct flow_step *step, rondo_error *err);
 
-/* Takes the run's secrets out of a prompt.  What is in a context file may be a secret of somebody else: nobody is shown
-   it. */
+/* Takes the run's secrets out of a prompt.  A context file may have one of them in it. */
 void agent_clean(rondo_task *task, struct buf *text);
 
-/* Adds the secrets that agents of the flow refer to, as far as they are there, and keys of models that are in the
-   environment. */
+/* Adds what the files of the flow refer to, as far as it is there, and keys of models that are in the environment. */
 void agent_find_secrets(const struct flow *flow, struct secrets *secrets);
 
 /* Are the folders still there that commands of the flow run in and context files are read from?  A flow
@@ -224,6 +222,9 @@ const char *isolated_common(const struct isolated *own);
 /* Keeps what was changed, which the token tells, and removes the worktree; then done(), and own is gone.
    err is NULL, or says why changes could not be kept. */
 void isolated_end(struct isolated *own, void (*done)(const rondo_error *err, void *user), void *user);
+
+/* Before that, or before done(): the step is cancelled, so that shall not take long. */
+void isolated_hurry(struct isolated *own);
 
 /* Can the files of this flow that ask for worktrees have them?  0 or RONDO_EINVAL. */
 int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);

@@ -349,14 +349,19 @@ static int put_folder(struct setup *setup, rondo_error *err)
 
 /* ---- output as it comes ----------------------------------------------------------------------------- */
 
+/* Else it may end in the middle of a secret. */
+static bool has_whole_output(const struct errand *errand)
+{
+    return process_ended_itself(errand->process) && !process_dropped(errand->process);
+}
+
 static void show(struct errand *errand, bool is_end)
 {
     auto_buf struct buf text = { 0 };
     size_t len;
     const char *output = process_output(errand->process, &len);
-    bool is_whole = is_end && !process_dropped(errand->process);
     errand->shown += secrets_put(errand->secrets, &text, output + errand->shown,
-                                  len - errand->shown, is_whole);
+                                  len - errand->shown, is_end && has_whole_output(errand));
     if (text.len)
         rondo_later_emit(errand->later, &(rondo_emit){ RONDO_EMIT, .content = buf_text(&text),
                                                         .partial = true });
@@ -377,7 +382,8 @@ static void put_errors(struct errand *errand, struct buf *out)
     auto_buf struct buf text = { 0 };
     size_t len;
     const char *errors = process_errors(errand->process, &len), *at;
-    bool cut = secrets_put_last(errand->secrets, &text, errors, len, PROCESS_TAIL, true) < len ||
+    bool is_whole = process_ended_itself(errand->process);
+    bool cut = secrets_put_last(errand->secrets, &text, errors, len, PROCESS_TAIL, is_whole) < len ||
                process_errors_dropped(errand->process);
     while (text.len && isspace((unsigned char)text.data[text.len - 1]))
         text.len--;
@@ -438,7 +444,7 @@ static int take_output(struct errand *errand, struct buf *out, rondo_error *err)
         return err_set(err, RONDO_ELIMIT,
                        "its output has %llu bytes, more than maxOutput (%zu), and cannot be read as a result",
                        (unsigned long long)(len + dropped), len);
-    secrets_put(errand->secrets, out, output, len, !dropped);
+    secrets_put(errand->secrets, out, output, len, has_whole_output(errand));
     if (dropped) {
         buf_printf(out, VALUE_CUT_NOTE, len, (unsigned long long)(len + dropped));
         return 0;
@@ -638,6 +644,8 @@ static void on_cancel(void *user)
 {
     struct errand *errand = user;
     errand->is_unwanted = true;
+    if (errand->own)
+        isolated_hurry(errand->own);
     if (errand->process)
         process_cancel(errand->process, -1);
 }

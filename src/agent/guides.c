@@ -32,9 +32,7 @@ static void give_file(struct tool_call *call, const struct flow_guide *guide, co
     rondo_error err;
     if (!guide->folder)
         tool_fail(call, "the files of the skill '%s' are not here", guide->name);
-    else if (places_has(guide->folder, path))
-        tool_fail(call, "%s: belongs to a store", path);
-    else if (file_read_inside(guide->folder, path, FILE_MAX, &text, NULL, &err) < 0)
+    else if (places_read_inside(guide->folder, path, FILE_MAX, &text, &err) < 0)
         tool_fail(call, "%s", err.message);
     else
         tool_finish(call, buf_text(&text), text.len);
@@ -95,9 +93,7 @@ int guides_show_notes(const char *folder, struct buf *system, rondo_error *err)
     auto_free char *at = file_resolve(folder, err);
     if (!at)
         return 0;
-    if (places_has(at, "AGENTS.md"))
-        return 0;
-    while (file_read_inside(at, "AGENTS.md", NOTES_MAX, &text, NULL, err) < 0)
+    while (places_read_inside(at, "AGENTS.md", NOTES_MAX, &text, err) < 0)
         if (err->code == RONDO_ELIMIT || err->code == RONDO_EINVAL)
             return err_in(err, "projectNotes");
         else if (!go_up(at))

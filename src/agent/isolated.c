@@ -1,9 +1,8 @@
 /* isolated.c - steps that work in a git worktree of their own (`options.isolation`).
 
-   The task is deferred, and the worktree made.  Then the task's function is entered again, now with a place to
-   work in: context files are read there, and the command is started or the model's tools work there.  When
-   that has ended, what it changed is kept as a branch and the worktree is removed, and only then does the step
-   end: who comes after it finds the branch.
+   The task is deferred while git makes the worktree.  Then the task's function is entered again, now with a place to
+   work in.  It reads context files there; the command, or the model's tools, work there.  In the end git keeps the
+   changes as a branch and the worktree goes.  Only then does the step end, so that later steps find the branch.
 
    Commands have a use for a worktree, and models that have a tool for files.  Words of a script touch nothing. */
 #include "agent/call.h"
@@ -75,8 +74,9 @@ static bool is_for(const struct call_env *env, const struct flow_step *step)
     int kind = step->agent ? step->agent->kind : AGENT_MODEL;
     if (env->player || step->body != BODY_AGENT)
         return false;
-    return kind == AGENT_COMMAND ? !env->rehearse || env->commands
-                                 : kind == AGENT_MODEL && !env->rehearse && model_has_files(step, env);
+    if (kind == AGENT_COMMAND)
+        return !env->rehearse || env->commands;
+    return kind == AGENT_MODEL && !env->rehearse && model_has_files(step, env);
 }
 
 /* A file inside another is in the same worktrees. */
@@ -202,6 +202,11 @@ void isolated_end(struct isolated *own, void (*done)(const rondo_error *err, voi
     own->done = done;
     own->user = user;
     worktree_close(own->tree, own->branch, own->message, on_closed, own);
+}
+
+void isolated_hurry(struct isolated *own)
+{
+    worktree_stop(own->tree);
 }
 
 /* ---- before the run ------------------------------------------------------------------------------------- */

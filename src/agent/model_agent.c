@@ -81,7 +81,7 @@ static void fail(struct stint *stint, const rondo_error *err)
 {
     stint->error = *err;
     if (stint->own)
-        isolated_end(TAKE(stint->own), on_left, stint);
+        isolated_end(stint->own, on_left, stint);
     else
         say_failed(stint);
 }
@@ -143,7 +143,7 @@ static void on_talk_end(struct talk *talk, void *user)
     *yield = (struct yield){ stint, mem_strdup(talk_content(talk)), json_incref(talk_result(talk)) };
     act(stint, talk);
     if (stint->own)
-        isolated_end(TAKE(stint->own), on_kept, yield);
+        isolated_end(stint->own, on_kept, yield);
     else
         say_yield(yield);
 }
@@ -159,6 +159,8 @@ static void on_cancel(void *user)
 {
     struct stint *stint = user;
     stint->is_cancelled = true;
+    if (stint->own)
+        isolated_hurry(stint->own);
     if (stint->talk) {
         talk_cancel(stint->talk);
     } else if (stint->connecting) {
@@ -238,10 +240,12 @@ static bool wants(const struct flow_step *step, const struct call_env *env, cons
 
 bool model_has_files(const struct flow_step *step, const struct call_env *env)
 {
-    bool has_any = false;
-    for (const struct tool_row *row = tool_builtins; row->name && !step->only_answers; row++)
-        has_any = has_any || (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name));
-    return has_any && step->flow->coordinating != step;
+    if (step->only_answers || step->flow->coordinating == step)
+        return false;
+    for (const struct tool_row *row = tool_builtins; row->name; row++)
+        if (strcmp(row->name, "fetch") != 0 && wants(step, env, row->name))
+            return true;
+    return false;
 }
 
 static void add_builtins(struct stint *stint)

@@ -14,7 +14,6 @@
 #include "data/media.h"
 #include "data/utf8.h"
 #include "data/value.h"
-#include "io/file.h"
 #include "run/act.h"
 #include "run/kinds.h"
 #include "run/loop.h"
@@ -215,6 +214,7 @@ static const char *why_unreadable(int code)
     case RONDO_ENOTFOUND: return "there is no such file";
     case RONDO_EINVAL: return "the file is outside of the workflow's folder";
     case RONDO_ELIMIT: return "the file is larger than 10 MiB";
+    case RONDO_ESTATE: return "the file belongs to a store";
     default: return "the file cannot be read";
     }
 }
@@ -227,9 +227,7 @@ static void put_file(struct buf *out, const char *folder, const char *path)
     text_heading(out, "### %s", path);
     if (!folder)
         buf_puts(out, "(error: the workflow has no folder to read from)");
-    else if (places_has(folder, path)) // a link that a model made
-        buf_puts(out, "(error: the file belongs to a store)");
-    else if (file_read_inside(folder, path, FILE_MAX, &text, NULL, &err) < 0)
+    else if (places_read_inside(folder, path, FILE_MAX, &text, &err) < 0)
         buf_printf(out, "(error: %s)", why_unreadable(err.code));
     else if (media_type(path))
         buf_puts(out, "(attached as multimodal content)");

@@ -18,10 +18,11 @@ struct routing {
     rondo_later later;
     const struct flow_step *step;
     const rondo_node *node;
-    struct isolated *own;
+    struct isolated *own; // NULL
     struct talk *talk;
     char *key;
     bool fits[SKILL_OPEN]; // which accept the input
+    bool is_leaving;       // its worktree is being put away
     rondo_error error;
 };
 
@@ -47,8 +48,9 @@ static void on_left(const rondo_error *err, void *user)
 
 static void fail(struct routing *routing)
 {
+    routing->is_leaving = true;
     if (routing->own)
-        isolated_end(TAKE(routing->own), on_left, routing);
+        isolated_end(routing->own, on_left, routing);
     else
         on_left(NULL, routing);
 }
@@ -74,6 +76,10 @@ static void on_noted(void *user)
 static void on_cancel(void *user)
 {
     struct routing *routing = user;
+    if (routing->own)
+        isolated_hurry(routing->own);
+    if (routing->is_leaving)
+        return;
     if (routing->talk) {
         talk_cancel(routing->talk);
         return;

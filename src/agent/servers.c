@@ -5,6 +5,7 @@
 #include "data/secret.h"
 #include "data/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct household {
@@ -97,10 +98,21 @@ static struct household *household_at(struct servers *servers, uint64_t hash)
     return NULL;
 }
 
-static void hide_all(rondo_task *task, const struct secrets *secrets)
+static const char *get_ours(void *user, const char *name)
+{
+    return getenv(name);
+}
+
+void servers_find_secrets(const struct flow *flow, struct secrets *secrets)
+{
+    mcp_find_secrets(&(struct mcp_spec){ .servers = flow->mcp_servers, .folder = flow->folder,
+                                         .get_variable = get_ours, .secrets = secrets });
+}
+
+static void hide_all(struct secrets *in, const struct secrets *secrets)
 {
     for (uint32_t i = 0; i < secrets->count; i++)
-        secrets_add_form(task_secrets(task), secrets->list[i].text, secrets->list[i].len);
+        secrets_add_form(in, secrets->list[i].text, secrets->list[i].len);
 }
 
 struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err)
@@ -124,7 +136,8 @@ struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_err
         mem_grow(&servers->list, &servers->cap, servers->count, sizeof *servers->list);
         servers->list[servers->count++] = house;
     }
-    hide_all(task, &house->secrets);
+    hide_all(task_secrets(task), &house->secrets);
+    hide_all(&house->secrets, task_secrets(task)); // for what its servers say
     return house->mcp;
 }
 

@@ -11,6 +11,9 @@
 /* Those of the file that the step is in; NULL without an error (code 0) when it names none. */
 struct mcp *servers_of(rondo_task *task, const struct flow_step *step, rondo_error *err);
 
+/* Adds the secrets that `mcpServers` of the file refer to in the environment and in files, as far as they are there. */
+void servers_find_secrets(const struct flow *flow, struct secrets *secrets);
+
 /* What servers wanted people to know since the last time, a line each: the caller's; NULL for nothing. */
 char *servers_take_news(struct loop *loop, const struct mcp *mcp);
 

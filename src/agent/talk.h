@@ -81,8 +81,9 @@ void talk_hand_in(struct talk *talk, json_t *result);               // taken; th
 void talk_answer_with(struct talk *talk, const char *text);          // whatever it has said before
 void talk_leave(struct talk *talk, int action, const char *loop); // enum talk_action
 const struct schema *talk_schema(const struct talk *talk);        // of the result; NULL
-void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user); // taken; as later_note(),
-// but then(user) is called for a note that is nested too deep, too: the talk has failed by then
+
+/* As later_note(), and takes `what`.  A note that is nested too deep fails the talk, and then(user) is called, too. */
+void talk_note(struct talk *talk, json_t *what, void (*then)(void *user), void *user);
 
 bool talk_take_child(struct talk *talk, int max); // may it have one more agent of its own?  Counted
 size_t talk_turns(const struct talk *talk);                       // answers so far

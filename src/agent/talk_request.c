@@ -65,7 +65,7 @@ static void on_news(struct chat *chat, int news, const char *what, int64_t delay
     };
     struct talk *talk = user;
     auto_buf struct buf text = { 0 };
-    show(talk, "", 0, true); // what comes next is another answer
+    secret_stream_clear(&talk->shown); // what comes next is another answer
     talk->said = 0;
     if (talk->chat)
         settle_waste(talk, chat);
@@ -178,11 +178,12 @@ static void on_answer(struct chat *chat, void *user)
     assert(talk->magic == TALK_MAGIC && talk->chat == chat);
     const struct answer *answer = chat_answer(chat);
     talk->chat = NULL;
-    show(talk, "", 0, true);
     if (answer) {
+        show(talk, "", 0, true);
         take_answer(talk, chat, answer);
         return;
     }
+    secret_stream_clear(&talk->shown);
     rondo_usage wasted = talk_wasted(talk, chat);
     talk_settle(talk, &wasted);
     if (talk->falls_back)

@@ -161,7 +161,7 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
         return say_answered(r, gate->path, first, 0);
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
-    if (check_answer(r->run, gate, value, &err) < 0)
+    if (check_answer(r->run, gate, value, &err) < 0 && flows_hide(r->flow, value, &err) < 0)
         return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:o, s:s}", "kind", "answer", "path", gate->path, "value",
                                        flows_clean(r->flow, TAKE(value)), "by", who(r->line->options));

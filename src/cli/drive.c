@@ -279,12 +279,11 @@ static void on_ask(void *user, const struct gate_open *gate)
     notify_gate(user, gate);
 }
 
-/* Who was told of a gate may take its time, but nothing of it stays. */
+/* Who was told of a gate may take its time. */
 static void wait_for_notified(struct drive *d)
 {
     while (d->notify.open && interrupt_count() == d->stops)
         loop_wait(d->engine->loop, now_ns(d) + TICK_NS);
-    process_kill_all(d->engine->loop);
 }
 
 /* ---- signals --------------------------------------------------------------------------------------------- */
@@ -768,7 +767,8 @@ int drive(rondo_run *run, const struct drive_options *options)
     int code = finish(&d);
     keyboard_restore();
     d.engine->stops = NULL;
-    interrupt_over();
+    interrupt_over(); // a signal ends what is left to wait for: children that have their grace
+    process_kill_all(d.engine->loop);
     drive_clear(&d);
     return code;
 }

@@ -1,6 +1,6 @@
 /* mcp_file.c - see mcp_file.h.
 
-   An answer is an entry of the pins that has no tools; what it is about, and what was said, is in the entry's hash. */
+   An answer is an entry of the pins that has no tools.  The entry's hash is made of the question and of the answer. */
 #include "cli/mcp_file.h"
 
 #include "cli/confirm.h"
@@ -9,6 +9,7 @@
 #include "cli/show.h"
 #include "data/value.h"
 #include "io/file.h"
+#include "io/reference.h"
 #include "tool/pins.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 
 #define SHOWN_MAX 4000 // bytes; a server that needs more could hide something
 
-/* What an answer is about. */
+/* An answer is about this. */
 struct start {
     const char *file, *folder; // absolute
     const char *name;
@@ -53,14 +54,6 @@ static void put_words(struct buf *out, const char *label, const json_t *server, 
     put_row(out, label, &words);
 }
 
-/* All of a value, or its last word, may say where the value comes from; NULL: it does not. */
-static const char *reference_in(const json_t *value)
-{
-    const char *text = json_is_string(value) ? json_string_value(value) : "", *blank = strrchr(text, ' ');
-    text = blank && strncmp(text, "file:", 5) != 0 ? blank + 1 : text;
-    return strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0 ? text : NULL;
-}
-
 /* The values may be secrets; where they come from is none. */
 static void put_names(struct buf *out, const char *label, const json_t *map)
 {
@@ -68,7 +61,7 @@ static void put_names(struct buf *out, const char *label, const json_t *map)
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)map, name, value) {
-        const char *from = reference_in(value);
+        const char *from = json_is_string(value) ? reference_in(json_string_value(value)) : NULL;
         buf_printf(&names, "%s%s", names.len ? ", " : "", name);
         if (from)
             buf_printf(&names, " (%s)", from);
@@ -145,8 +138,8 @@ static int may_start(struct running *r, struct pins *pins, const struct start *s
     int answer = known_answer(pins, start);
     if (answer != CONFIRM_NOBODY) {
         if (answer == CONFIRM_NO)
-            command_fail(r->line->command, MCP_FILE ": the server '%s' was refused; --mcp " MCP_FILE " uses it",
-                         start->name);
+            command_say(r->line->command, MCP_FILE ": the server '%s' was refused; --mcp " MCP_FILE " uses it",
+                        start->name);
         return answer == CONFIRM_YES;
     }
     put_question(&question, start);
@@ -216,8 +209,8 @@ int mcp_file_read(struct running *r, json_t **ret)
     if (!is_named && !is_there())
         return EXIT_OK;
     if (!is_named && !can_ask) {
-        command_fail(r->line->command, MCP_FILE " is not used, because %s; --mcp " MCP_FILE " uses it",
-                     a->means.sandbox ? "there is a sandbox" : "nobody can be asked");
+        command_say(r->line->command, MCP_FILE " is not used, because %s; --mcp " MCP_FILE " uses it",
+                    a->means.sandbox ? "there is a sandbox" : "nobody can be asked");
         return EXIT_OK;
     }
     auto_json json_t *servers = read_file(is_named ? a->mcp : MCP_FILE, &err);

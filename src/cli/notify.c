@@ -37,7 +37,7 @@ static bool is_among(const char *const *list, size_t count, const char *pair)
     return false;
 }
 
-/* What the command is told, each text with its NUL, and then the rest of our environment. */
+/* The texts of `own`, each with its NUL, and then the rest of our environment. */
 static const char **environment(const struct buf *own)
 {
     size_t count = 0, at = 0;
@@ -52,7 +52,7 @@ static const char **environment(const struct buf *own)
     return list;
 }
 
-/* RONDO_RUN says what the command is told of.  It is outside of that run, as we are, and may answer its gates. */
+/* The command hears of the run in RONDO_RUN, but works outside of it, as we do: it may answer the run's gates. */
 static void put_run(struct buf *own, const rondo_run *run, const char *name, const char *status)
 {
     auto_json json_t *within = within_read();

@@ -10,16 +10,9 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *env_text(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
 
 static bool is_own_folder(const char *path)
 {
@@ -44,7 +37,7 @@ bool store_path_project(struct buf *out)
 
 int store_path_find(const char *given, struct buf *out, rondo_error *err)
 {
-    const char *path = given ? given : env_text("RONDO_STORE");
+    const char *path = given ? given : places_named();
     if (given && !*given)
         return err_set(err, RONDO_EINVAL, "--store: expected a path");
     if (path)
@@ -58,7 +51,7 @@ int store_path_find(const char *given, struct buf *out, rondo_error *err)
 
 bool store_path_is_memory(const char *given)
 {
-    const char *path = given ? given : env_text("RONDO_STORE");
+    const char *path = given ? given : places_named();
     return path && strcmp(path, ":memory:") == 0;
 }
 

@@ -8,7 +8,6 @@
 #include "data/value.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,12 +95,12 @@ static bool begins_one(const struct secrets *secrets, const char *text, size_t l
     return false;
 }
 
-/* The length of the secret that the text begins with; 0 for none.  *ret_half: it may begin with a longer
-   one. */
+/* The length of the secret that the text begins with; 0 for none.  *ret_half becomes true when it may begin with a
+   longer one. */
 static size_t match(const struct secrets *secrets, const char *text, size_t len, bool *ret_half)
 {
     if (len < SECRET_MIN) {
-        *ret_half = begins_one(secrets, text, len);
+        *ret_half |= begins_one(secrets, text, len);
         return 0;
     }
     for (uint32_t i = secrets->heads[head_of(text)]; i;) {
@@ -114,6 +113,15 @@ static size_t match(const struct secrets *secrets, const char *text, size_t len,
         *ret_half = true;
     }
     return 0;
+}
+
+/* The same for all that secrets cover from here on: others may begin inside of one and end behind it. */
+static size_t cover(const struct secrets *secrets, const char *text, size_t len, bool *ret_half)
+{
+    size_t end = match(secrets, text, len, ret_half);
+    for (size_t at = 1; at < end; at++)
+        end = MAX(end, at + match(secrets, text + at, len - at, ret_half));
+    return end;
 }
 
 static bool knows_any(const struct secrets *secrets)
@@ -132,7 +140,7 @@ static size_t next_head(const struct secrets *secrets, const char *text, size_t 
 
 bool secrets_are_in(const struct secrets *secrets, const char *text, size_t len)
 {
-    bool half;
+    bool half = false;
     for (size_t at = 0; knows_any(secrets) && (at = next_head(secrets, text, at, len, len)) < len; at++)
         if (match(secrets, text + at, len - at, &half))
             return true;
@@ -179,7 +187,7 @@ static size_t put_plain(struct buf *out, const char *text, size_t len, size_t al
     return at;
 }
 
-/* What begins in the first `to` bytes.  The rest is only looked at. */
+/* Puts all that begins in the first `to` bytes.  The rest is only looked at. */
 static size_t put_until(const struct secrets *secrets, struct buf *out, const char *text, size_t to, size_t len,
                         bool is_end)
 {
@@ -194,7 +202,7 @@ static size_t put_until(const struct secrets *secrets, struct buf *out, const ch
                 break;
             continue; // a character may have reached beyond the head
         }
-        size_t n = match(secrets, text + at, len - at, &half);
+        size_t n = cover(secrets, text + at, len - at, &half);
         if (half && !is_end)
             break; // it may become a longer one
         if (n)
@@ -254,7 +262,7 @@ static size_t begun_len(const struct secrets *secrets, const char *text, size_t 
     return most;
 }
 
-void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
+static void put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len)
 {
     for (size_t at = 0, n; at < len; at += MAX(n, 1)) {
         n = knows_any(secrets) ? begun_len(secrets, text + at, len - at) : 0;
@@ -265,7 +273,7 @@ void secrets_put_begun(const struct secrets *secrets, struct buf *out, const cha
 void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about)
 {
     auto_json json_t *clean = secrets_clean(secrets, json_incref((json_t *)about), false);
-    secrets_put_begun(clean != about ? secrets : NULL, out, message, strlen(message));
+    put_begun(clean != about ? secrets : NULL, out, message, strlen(message));
 }
 
 const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max)
@@ -275,15 +283,21 @@ const char *secrets_show(const struct secrets *secrets, struct buf *out, const c
     return buf_text(out);
 }
 
-int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+int secrets_verr(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, va_list args)
 {
     auto_buf struct buf text = { 0 }, clean = { 0 };
-    va_list args;
-    va_start(args, fmt);
     buf_vprintf(&text, fmt, args);
-    va_end(args);
     secrets_put(secrets, &clean, buf_text(&text), text.len, true);
     return err_set(err, code, "%s", buf_text(&clean));
+}
+
+int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    secrets_verr(secrets, err, code, fmt, args);
+    va_end(args);
+    return code;
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
@@ -322,7 +336,7 @@ static bool is_digit(char c)
 static enum digits look_at_digits(const struct secrets *secrets, const char *text, size_t len, size_t all)
 {
     enum digits found = DIGITS_PLAIN;
-    bool half;
+    bool half = false;
     for (size_t at = 0; at < len; at++) {
         size_t n = match(secrets, text + at, all - at, &half);
         if (at + n > len)
@@ -338,14 +352,14 @@ void secrets_put_json(const struct secrets *secrets, struct buf *out, const char
 {
     struct reader reader = { 0 };
     for (size_t at = 0, n; at < len; at += n) {
-        bool half, begins = !reader.in_text && (!at || !number_len(text + at - 1, 1));
+        bool half = false, begins = !reader.in_text && (!at || !number_len(text + at - 1, 1));
         size_t number = knows_any(secrets) && begins ? number_len(text + at, len - at) : 0;
         enum digits digits = number ? look_at_digits(secrets, text + at, number, len - at) : DIGITS_PART;
         if (digits != DIGITS_PART) {
             n = number;
             buf_put(out, digits == DIGITS_PLAIN ? text + at : "\"" SECRET_MARK "\"",
                     digits == DIGITS_PLAIN ? n : strlen("\"" SECRET_MARK "\""));
-        } else if (knows_any(secrets) && (n = match(secrets, text + at, len - at, &half))) {
+        } else if (knows_any(secrets) && (n = cover(secrets, text + at, len - at, &half))) {
             buf_puts(out, SECRET_MARK);
         } else {
             n = put_plain(out, text + at, 1, len - at, true);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 
 #define SECRET_MIN   3     // shorter ones would only garble texts
 #define SECRET_FIRM  8     // from here on encoded forms, keys of objects and numbers are looked for, too
@@ -55,16 +56,15 @@ size_t secrets_put_last(const struct secrets *secrets, struct buf *out, const ch
 /* The first `max` bytes, for the %s of a message: out is theirs alone. */
 const char *secrets_show(const struct secrets *secrets, struct buf *out, const char *text, size_t max);
 
-/* For the message of a layer that knows no secrets and may have cut some.  Beginnings of secrets are replaced, too, if
-   they have SECRET_FIRM bytes.  Other words may begin like a secret, so use this only for texts that had one. */
-void secrets_put_begun(const struct secrets *secrets, struct buf *out, const char *text, size_t len);
-
-/* The same if there is a secret in the value that the message is about; else the message as it is. */
+/* For the message of a layer that knows no secrets and may have cut some.  If there is one in the value that it is
+   about, beginnings of secrets are replaced, too, that have SECRET_FIRM bytes; else it stays as it is, because other
+   words may begin like a secret. */
 void secrets_put_about(const struct secrets *secrets, struct buf *out, const char *message, const json_t *about);
 
-/* err_set() for words from outside: they are masked before they are cut to the room of an error. */
+/* err_set() for words from outside: it masks them, and then cuts them to the room of an error. */
 int secrets_err(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+int secrets_verr(const struct secrets *secrets, rondo_error *err, int code, const char *fmt, va_list args);
 
 /* ---- values and JSON ----------------------------------------------------------------------------------- */
 

@@ -32,7 +32,6 @@ void value_put_content(struct buf *buf, const json_t *value)
         value_put_json(buf, value);
 }
 
-
 static bool has_deeper_member(const json_t *object, int most)
 {
     void *it = json_object_iter((json_t *)object);

@@ -177,11 +177,55 @@ static void apply_one(rondo_run *run, const struct rondo_event *happened)
         run_decide(&run->core, ev);
 }
 
+/* An agent may end while others work for it: one that goes on after a crash, and cannot.  It ends behind them. */
+static struct act *waits_for_errands(rondo_run *run, const struct rondo_event *ev)
+{
+    bool ends = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED;
+    struct act *act = ends ? run_find_act(&run->core, ev->act, ev->ordinal) : NULL;
+    return act && act->open ? act : NULL;
+}
+
 static void apply_inbox(rondo_run *run)
 {
-    for (uint32_t i = 0; i < run->inbox_count; i++)
-        apply_one(run, &run->inbox[i]); // copies it first: the inbox may grow meanwhile
+    for (uint32_t i = 0; i < run->inbox_count; i++) {
+        if (LIKELY(!waits_for_errands(run, &run->inbox[i]))) {
+            apply_one(run, &run->inbox[i]); // copies it first: the inbox may grow meanwhile
+            continue;
+        }
+        mem_grow(&run->put_off, &run->put_off_cap, run->put_off_count, sizeof *run->put_off);
+        run->put_off[run->put_off_count++] = run->inbox[i];
+    }
     run->inbox_count = 0;
+}
+
+static bool close_errands(rondo_run *run, const struct act *act)
+{
+    bool closes = false;
+    for (uint32_t slot = act->first_child; slot; slot = run_act(&run->core, slot)->next_sibling) {
+        if (run_act(&run->core, slot)->close)
+            continue;
+        apply_one(run, &(struct rondo_event){ .type = RONDO_EV_CANCEL, .act = slot, .code = CLOSE_CANCEL });
+        closes = true;
+    }
+    return closes;
+}
+
+/* Nobody needs what is done for them.  False when there is nothing more to plan. */
+static bool take_up_ends(rondo_run *run)
+{
+    uint32_t count = run->put_off_count;
+    bool goes_on = false;
+    run->put_off_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rondo_event ev = run->put_off[i];
+        const struct act *act = waits_for_errands(run, &ev);
+        goes_on |= !act || close_errands(run, act);
+        if (act)
+            run->put_off[run->put_off_count++] = ev;
+        else
+            apply_one(run, &ev);
+    }
+    return goes_on;
 }
 
 /* A gate that is open is answered before it can close: who has answered could see that it was open. */
@@ -317,7 +361,9 @@ void shell_stop(rondo_run *run)
         store_let_go(run->engine->store);
     for (uint32_t i = 0; i < run->inbox_count; i++)
         json_decref(run->inbox[i].value);
-    run->inbox_count = 0;
+    for (uint32_t i = 0; i < run->put_off_count; i++)
+        json_decref(run->put_off[i].value);
+    run->inbox_count = run->put_off_count = 0;
     run->core.command_count = 0;
 }
 
@@ -362,7 +408,7 @@ static void take_turn(rondo_run *run)
     while (rc == 0) {
         apply_inbox(run);
         rc = plan(run, &err);
-        if (!run->inbox_count)
+        if (!run->inbox_count && !take_up_ends(run))
             break;
     }
     if (UNLIKELY(!run->hears) && !run->core.status)

@@ -303,7 +303,28 @@ static void refuse_unknown(const struct flow *flow, const char *name, struct dia
         diag_hint(diag, "did you mean '%s'?", near);
 }
 
-static void check_input(const struct flow_input *input, json_t *inputs, struct diags *diags)
+/* What the agents of a flow must not tell; NULL: nothing.  The caller's. */
+static struct secrets *find_secrets(const struct flow *flow)
+{
+    struct secrets found = { 0 };
+    agent_find_secrets(flow, &found);
+    if (!found.count)
+        return NULL;
+    struct secrets *secrets = mem_alloc(sizeof *secrets);
+    *secrets = found;
+    return secrets;
+}
+
+int flows_hide(const struct flow *flow, const json_t *about, rondo_error *err)
+{
+    auto_buf struct buf clean = { 0 };
+    struct secrets *secrets = find_secrets(flow);
+    secrets_put_about(secrets, &clean, err->message, about);
+    secrets_free(secrets);
+    return err_set(err, err->code, "%s", buf_text(&clean));
+}
+
+static void check_input(const struct flow *flow, const struct flow_input *input, json_t *inputs, struct diags *diags)
 {
     json_t *value = json_object_get(inputs, input->name);
     rondo_error err;
@@ -311,7 +332,8 @@ static void check_input(const struct flow_input *input, json_t *inputs, struct d
         json_object_set(inputs, input->name, input->default_);
     else if (!value)
         diag_at(diags, NULL, NULL, "missing_input", "the input '%s' is missing", input->name);
-    else if (input->schema.rules && schema_check(input->schema.rules, value, &err) < 0)
+    else if (input->schema.rules && schema_check(input->schema.rules, value, &err) < 0 &&
+             flows_hide(flow, value, &err) < 0)
         diag_at(diags, NULL, NULL, "bad_input", "input '%s': %s", input->name, err.message);
 }
 
@@ -327,7 +349,7 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
         if (!flow_input(flow, name))
             refuse_unknown(flow, name, diags);
     for (uint32_t i = 0; i < flow->input_count; i++)
-        check_input(&flow->inputs[i], inputs, diags);
+        check_input(flow, &flow->inputs[i], inputs, diags);
     return diags->errors > before ? NULL : TAKE(inputs);
 }
 
@@ -359,18 +381,6 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
 }
 
 static const struct call_env no_env;
-
-/* What the agents of a flow must not tell; NULL: nothing.  The caller's. */
-static struct secrets *find_secrets(const struct flow *flow)
-{
-    struct secrets found = { 0 };
-    agent_find_secrets(flow, &found);
-    if (!found.count)
-        return NULL;
-    struct secrets *secrets = mem_alloc(sizeof *secrets);
-    *secrets = found;
-    return secrets;
-}
 
 json_t *flows_clean(const struct flow *flow, json_t *value)
 {

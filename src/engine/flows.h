@@ -21,6 +21,9 @@ rondo_node *flows_node(struct flow *flow);
 /* What somebody says to a run of this file, without its secrets as far as they are known here.  Takes value. */
 json_t *flows_clean(const struct flow *flow, json_t *value);
 
+/* The same for an error that says what is wrong with it.  Returns the code. */
+int flows_hide(const struct flow *flow, const json_t *about, rondo_error *err);
+
 /* Goes on with a run of this file that is in the engine's store. */
 int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                  const rondo_run_options *options, rondo_run **ret, rondo_error *err);

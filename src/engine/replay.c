@@ -118,7 +118,8 @@ static const char *const question_texts[] = {
     [ASK_TEXT] = "ask",       [ASK_LISTEN] = NULL,     [ASK_NOTHING] = NULL,
 };
 
-/* What shows an event relies on what run_can_apply() asks: of one that does not fit there is only its type. */
+/* deliver_value_at() and the like rely on what run_can_apply() asks.  So of an event that does not fit only the type is
+   shown. */
 static char *line_of(rondo_run *run, struct rondo_event *ev, bool fits)
 {
     struct buf plain = { 0 };

@@ -215,6 +215,7 @@ static void free_run(rondo_run *run)
     buf_free(&run->text);
     buf_free(&run->line);
     mem_free(run->inbox);
+    mem_free(run->put_off);
     mem_free(run);
 }
 
@@ -226,6 +227,7 @@ static void set_aside(rondo_engine *engine, rondo_run *run)
                        .line = run->line, .next = engine->spare };
     kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap,
                                    .loops = run->reader.loops, .loop_cap = run->reader.loop_cap };
+    mem_free(run->put_off);
     mem_free(run->reader.usage);
     mem_free(run->reader.asked);
     buf_free(&run->reader.record);
@@ -347,8 +349,8 @@ static int undo(rondo_run *run, const struct rondo_event *ev, struct codec *code
     size_t left = (size_t)(codec->end - codec->at);
     buf_clear(copy);
     buf_put(copy, codec->at, left);
-    codec->at = copy->data;
-    codec->end = copy->data + left;
+    codec->at = buf_text(copy);
+    codec->end = codec->at + left;
     return resume_undo(run, ev, err);
 }
 

@@ -213,6 +213,8 @@ struct rondo_run {
     bool urgent; // somebody asked it to stop: that comes before anything else
     struct rondo_event *inbox; // what happened and was not yet applied
     uint32_t inbox_count, inbox_cap;
+    struct rondo_event *put_off; // ends of agents whose errands are under way
+    uint32_t put_off_count, put_off_cap;
     uint64_t seen; // last event that was handed out
     uint64_t kept_seq; // last event that is in the journal for good
     struct reader reader;
@@ -294,8 +296,8 @@ char *runs_make_id(rondo_engine *engine);
 /* Does a stored run belong to this definition?  RONDO_EMISMATCH. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err);
 
-/* Could the log in this journal be applied, event by event?  RONDO_ESTORE.  Whoever reads a log without applying it
-   asks this first, and may then rely on its places. */
+/* Could the log in this journal be applied, event by event?  RONDO_ESTORE.  Functions that read a log without applying
+   it ask this first, and may then rely on its places. */
 int runs_check_log(rondo_engine *engine, rondo_node *node, struct journal *journal, rondo_error *err);
 void runs_free_spare(rondo_engine *engine);
 void runs_recycle(rondo_run *run); // its memory is kept or given back

@@ -220,18 +220,15 @@ void stored_look(rondo_engine *engine, bool at_once)
 
 /* ---- when another process has locked it ------------------------------------------------------------------------ */
 
-/* Whoever begins a run, or goes on with one, is never late. */
+/* While the engine begins or resumes its first run, it has none that could be late. */
 static bool is_late(const rondo_engine *engine)
 {
-    bool is_any = false;
     if (engine->stops && engine->stops())
         return true;
     for (const rondo_run *run = engine->runs; run; run = run->next)
         if (!run->ended && !shell_is_late(run))
             return false;
-        else
-            is_any = is_any || !run->ended;
-    return is_any;
+    return engine->going > 0;
 }
 
 bool stored_may_wait(int64_t waited_ms, void *engine)

@@ -1,7 +1,7 @@
 /* aliases.c - see aliases.h.
 
-   The kernel lists the mounts.  Those that show the same file system as the path are tried with every end of the path:
-   a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
+   The kernel lists the mounts.  Some show the same file system as the path.  Each of these is tried with every end of
+   the path: a bind mount of /home at /srv/copy shows /home/a/b as /srv/copy/a/b. */
 #define _GNU_SOURCE // memrchr
 #include "io/aliases.h"
 
@@ -39,13 +39,6 @@ static bool read_mount(const char *line, struct mounted *ret)
     return true;
 }
 
-static bool is_at_or_below(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-    len -= len == 1; // "/"
-    return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
-}
-
 static const char *next_line(const char *line)
 {
     line += strcspn(line, "\n");
@@ -57,9 +50,12 @@ static void find_system(const char *list, const char *path, struct mounted *ret)
 {
     struct mounted mounted;
     *ret = (struct mounted){ 0 };
-    for (const char *line = list; *line; line = next_line(line))
-        if (read_mount(line, &mounted) && is_at_or_below(path, mounted.at) && strlen(mounted.at) >= strlen(ret->at))
+    for (const char *line = list; *line; line = next_line(line)) {
+        if (!read_mount(line, &mounted) || strlen(mounted.at) < strlen(ret->at))
+            continue;
+        if (strcmp(path, mounted.at) == 0 || file_is_below(path, mounted.at))
             *ret = mounted;
+    }
 }
 
 static bool is_same(const char *path, const struct stat *st)

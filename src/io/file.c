@@ -132,11 +132,11 @@ char *file_folder_of(const char *path, rondo_error *err)
     return resolved ? cut_name(resolved) : NULL;
 }
 
-static bool is_inside(const char *folder, const char *path)
+bool file_is_below(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
     if (len == 1)
-        return true; // "/"
+        return path[1] != '\0'; // "/"
     return strncmp(folder, path, len) == 0 && path[len] == '/';
 }
 
@@ -167,7 +167,7 @@ static int resolve_inside(const char *folder, const char *path, char **ret, rond
     buf_printf(&joined, "%s/%s", folder, path);
     if (!(home = file_resolve(folder, err)) || !(resolved = resolve(buf_text(&joined), path, err)))
         return err->code;
-    if (!is_inside(home, resolved))
+    if (!file_is_below(resolved, home))
         return err_set(err, RONDO_EINVAL, "%s: leaves the folder of the workflow", path);
     *ret = TAKE(resolved);
     return 0;

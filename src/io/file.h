@@ -27,6 +27,7 @@ int file_find_inside(const char *folder, const char *path, rondo_error *err);
 char *file_resolve(const char *path, rondo_error *err);
 char *file_folder_of(const char *path, rondo_error *err); // of the file itself
 bool file_is_folder(const char *path);
+bool file_is_below(const char *path, const char *folder); // both absolute, links resolved; false when they are the same
 
 /* Makes the folders around a file that are not there, for this user only. */
 int file_make_around(const char *path, rondo_error *err);

@@ -6,10 +6,12 @@
    ordinary wait(): a program that uses the library need not know of it.
 
    The groups are in memory that both share; storing a number is all that a start costs. */
+#define _GNU_SOURCE // dirent64
 #include "io/guard.h"
 
 #include "io/remove.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -50,14 +52,6 @@ struct guard {
 
 /* Also called in the guard: nothing but the system. */
 
-struct entry { // what getdents64 gives
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
-
 static pid_t parse_pid(const char *text)
 {
     long n = 0;
@@ -72,11 +66,11 @@ static void each_process(void (*visit)(pid_t pid, void *user), void *user)
     long len, fd = syscall(SYS_openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     while (fd >= 0 && (len = syscall(SYS_getdents64, fd, list, sizeof list)) > 0) {
         for (long at = 0; at < len;) {
-            const struct entry *entry = (const void *)(list + at);
-            pid_t pid = parse_pid(entry->name);
+            const struct dirent64 *entry = (const void *)(list + at);
+            pid_t pid = parse_pid(entry->d_name);
             if (pid > 0)
                 visit(pid, user);
-            at += entry->len;
+            at += entry->d_reclen;
         }
     }
     if (fd >= 0)

@@ -1,7 +1,7 @@
 /* mounts.c - see mounts.h.
 
    A copy of each folder is taken while it can be written to, then all mounts become read-only at once, and the
-   copies are put where they were taken.  What is protected there is covered last. */
+   copies are put where they were taken.  Protected places in them are covered last. */
 #define _GNU_SOURCE // unshare flags
 #include "io/mounts.h"
 
@@ -85,7 +85,7 @@ static CHILD int make_read_only(void)
     return syscall(MOUNT_SETATTR, AT_FDCWD, "/", WITH_ALL_BELOW, &attributes, sizeof attributes) < 0 ? errno : 0;
 }
 
-/* Nothing in them makes who runs it somebody else. */
+/* Programs in them that are setuid run as the user who starts them. */
 static CHILD int copy_folders(const struct mounts *mounts, int copies[MOUNTS_WRITE])
 {
     struct attributes attributes = { .set = 2 }; // MOUNT_ATTR_NOSUID
@@ -106,7 +106,7 @@ static CHILD int put_folders(const struct mounts *mounts, const int copies[MOUNT
     return 0;
 }
 
-/* A file is covered by one without bytes, a folder by an empty one; what stays is mounted on itself. */
+/* An empty file covers a file, an empty folder a folder.  A place that only has to stay is mounted on itself. */
 static CHILD int cover_place(const struct protected_place *place, const char *empty)
 {
     struct attributes attributes = { .set = READ_ONLY };

@@ -810,7 +810,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
         .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
         .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
         .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
-        .farewell_ms = MAX(spec->farewell_ms, spec->on_data ? PROCESS_FAREWELL : 0),
+        .farewell_ms = spec->farewell_ms,
         .show_at = now + spec->show_ms * MS,
     };
     buf_put(&process->input, spec->input, spec->input_len);
@@ -841,6 +841,11 @@ bool process_timed_out(const struct process *process)
 bool process_overran(const struct process *process)
 {
     return process->overran;
+}
+
+bool process_ended_itself(const struct process *process)
+{
+    return !process->timed_out && !process->signal;
 }
 
 const char *process_output(const struct process *process, size_t *ret_len)

@@ -31,12 +31,12 @@ struct process_spec {
     const void *input;
     size_t input_len;
     size_t max_output;       // bytes of standard output to keep
-    size_t max_errors;       // bytes of the errors' tail to keep: PROCESS_TAIL, and as many as a secret may have before
-                             // it; 0: PROCESS_TAIL
+    size_t max_errors;       // bytes to keep of the end of the errors; 0: PROCESS_TAIL.  More where secrets are taken
+                             // out: as many as a secret may have in front of the tail
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
-    int64_t farewell_ms; // process_kill_all() lets it end by itself for so long; 0: it does not wait
+    int64_t farewell_ms;     // process_kill_all() lets it end by itself for so long; 0: it does not wait
     size_t max_processes;          // 0: any number; more, and all are killed, and process_overran() says so
 
     /* A child to talk with: its input stays open for process_send(), and what it writes is handed over as it
@@ -74,6 +74,7 @@ int process_status(const struct process *process);
 int process_signal(const struct process *process);
 bool process_timed_out(const struct process *process);
 bool process_overran(const struct process *process);
+bool process_ended_itself(const struct process *process); // else what it said last may be cut in the middle
 
 const char *process_output(const struct process *process, size_t *ret_len); // what was kept
 uint64_t process_dropped(const struct process *process);                    // bytes that were not
@@ -87,8 +88,7 @@ int process_path(struct loop *loop, const char *name, struct buf *out, rondo_err
 size_t process_count(struct loop *loop); // those that have not ended
 
 /* Cancels all that have not been, those with a farewell after that time, and waits until everything is dead.  Every
-   on_end is called.  One that we talk with has PROCESS_FAREWELL at least. */
-#define PROCESS_FAREWELL 1000
+   on_end is called. */
 void process_kill_all(struct loop *loop);
 
 /* For loop_close(). */

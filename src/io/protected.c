@@ -47,7 +47,7 @@ static const struct name {
     { ".git/worktrees", PROTECTED_READ_ONLY, MADE_NOT },
 };
 
-/* Files of a database, by what is behind its name. */
+/* The files of a database: the ends of their names. */
 static const struct {
     const char *end;
     uint8_t missing;
@@ -59,11 +59,6 @@ struct protected_id {
 };
 
 /* ---- looking ------------------------------------------------------------------------------------------- */
-
-static bool is_below(const char *path, const char *folder, size_t len)
-{
-    return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
 
 /* Is this where the name stands in a path?  In capitals, too: some file systems do not tell them apart. */
 static bool is_name(const char *at, const struct name *name)
@@ -198,7 +193,7 @@ static void make_held(const char *path, int missing)
         make_held_file(path, held_text(missing));
 }
 
-/* Whoever removes it has it alone, so that after the lock it is there for good, or was removed just before. */
+/* A process that removes it has it alone.  So after our lock it stays, or it was removed just before. */
 static void hold(struct protected *protected, const char *path, int missing)
 {
     for (int tries = 0; tries < 16; tries++) {
@@ -262,7 +257,7 @@ static void add(struct protected *protected, const char *path, enum protection h
 static void add_place(struct protected *protected, const char *folder, const char *path, enum protection how)
 {
     size_t len = strlen(folder);
-    if (is_below(path, folder, len))
+    if (file_is_below(path, folder))
         for (const char *at = path + len + 1; (at = strchr(at, '/')); at++) {
             auto_free char *between = mem_dup(path, (size_t)(at - path));
             add(protected, between, PROTECTED_PLACE);
@@ -273,7 +268,7 @@ static void add_place(struct protected *protected, const char *folder, const cha
 /* Only what lies in the folder to work in could be made by whoever works there. */
 static void add_or_make(struct protected *protected, const char *folder, const char *path, int how, int missing)
 {
-    if (protected->has_view && is_below(path, folder, strlen(folder)))
+    if (protected->has_view && file_is_below(path, folder))
         make_missing(protected, path, missing);
     add_place(protected, folder, path, (enum protection)how);
 }
@@ -319,7 +314,7 @@ static int add_repository(struct protected *protected, const char *folder, rondo
         return rc;
     const char *const others[] = { found.git, found.common };
     for (size_t i = 0; i < COUNT(others) && rc == 0; i++)
-        if (strcmp(others[i], buf_text(&entry)) != 0 && is_below(others[i], folder, strlen(folder))) {
+        if (strcmp(others[i], buf_text(&entry)) != 0 && file_is_below(others[i], folder)) {
             add_place(protected, folder, others[i], PROTECTED_PLACE);
             rc = add_settings(protected, folder, others[i], err);
         }
@@ -351,11 +346,11 @@ static int check_links(const char *folder, const char *path, rondo_error *err)
                                       "reach it", path);
 }
 
-/* Where we cannot make it, nobody else of the user's can. */
+/* If we cannot make its folder, no command of this user can either. */
 static void add_folder(struct protected *protected, const char *folder, const char *store, const char *path)
 {
     rondo_error err;
-    if (is_below(store, folder, strlen(folder)))
+    if (file_is_below(store, folder))
         file_make_around(store, &err);
     add_place(protected, folder, path, PROTECTED_HIDDEN);
 }
@@ -365,7 +360,7 @@ static int add_store(struct protected *protected, const char *folder, const char
     size_t len = strlen(store) - 1;
     bool is_folder = store[len] == '/';
     auto_free char *path = mem_dup(store, len + !is_folder);
-    if (is_folder && (strcmp(folder, path) == 0 || is_below(folder, path, len)))
+    if (is_folder && (strcmp(folder, path) == 0 || file_is_below(folder, path)))
         return err_set(err, RONDO_EINVAL, "'%s' is in the folder of a store", folder);
     if (is_folder && !protected->has_view)
         put(protected, path, PROTECTED_HIDDEN, true); // one that is still to come is in reach, too
@@ -394,7 +389,7 @@ static void on_alias(const char *path, void *user)
     add_place(found->protected, found->folder, path, PROTECTED_HIDDEN);
 }
 
-/* What is in a folder comes right behind it: "/a", "/a/b", "/a-b". */
+/* The files in a folder come right behind it: "/a", "/a/b", "/a-b". */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -420,8 +415,7 @@ static void sort(struct protected *protected)
         struct protected_place *place = &protected->list[i];
         const struct protected_place *last = kept ? &protected->list[kept - 1] : NULL;
         bool is_covered = last && (strcmp(last->path, place->path) == 0 ||
-                                   (last->how == PROTECTED_HIDDEN && is_below(place->path, last->path,
-                                                                              strlen(last->path))));
+                                   (last->how == PROTECTED_HIDDEN && file_is_below(place->path, last->path)));
         if (is_covered)
             mem_free(place->path);
         else
@@ -464,11 +458,9 @@ void protected_clear(struct protected *protected)
 
 const char *protected_below(const struct protected *protected, const char *path)
 {
-    size_t len = strlen(path);
-    len -= len == 1; // "/"
     for (uint32_t i = 0; i < protected->count; i++) {
         const struct protected_place *place = &protected->list[i];
-        if (place->how == PROTECTED_HIDDEN && (strcmp(place->path, path) == 0 || is_below(place->path, path, len)))
+        if (place->how == PROTECTED_HIDDEN && (strcmp(place->path, path) == 0 || file_is_below(place->path, path)))
             return place->path;
     }
     return NULL;

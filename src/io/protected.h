@@ -1,4 +1,4 @@
-/* protected.h - what is not for a model, though it lies in the folder that it works in.
+/* protected.h - files that a model must not change, or not see, in the folder that it works in.
 
    Two kinds of things there would let a model act outside of its sandbox, by the hands of others.  A store of rondo has
    the answers of people and the commands that `rondo resume` carries out: it is hidden.  The settings of a git
@@ -16,12 +16,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-
 enum protection {
     PROTECTED_NOT,
-    PROTECTED_PLACE,     // it is changed, and neither moved nor removed
-    PROTECTED_READ_ONLY, // with all that is in it
-    PROTECTED_HIDDEN,    // likewise
+    PROTECTED_PLACE,     // it may be changed, but not moved or removed
+    PROTECTED_READ_ONLY, // with everything in it
+    PROTECTED_HIDDEN,    // with everything in it
 };
 
 /* Stores that have another name than `.rondo`. */
@@ -37,7 +36,7 @@ struct protected_stores {
 void protected_stores_add(struct protected_stores *stores, const char *path);
 void protected_stores_clear(struct protected_stores *stores);
 
-/* Of a file: its path (absolute, links resolved), and what fstat() says of it, NULL when there is none yet.
+/* How is a file protected?  path: absolute, links resolved.  st: what fstat() says of it; NULL when there is none yet.
    stores: NULL for none. */
 enum protection protected_look(const struct protected_stores *stores, const char *path, const struct stat *st);
 
@@ -47,9 +46,9 @@ struct protected_place {
     bool is_folder;
 };
 
-/* What has to be covered in the view of one command.  All zero is an empty one. */
+/* The places to cover in the view of one command.  All zero is an empty one. */
 struct protected {
-    struct protected_place *list; // what is around something comes before it
+    struct protected_place *list; // a folder comes before the places in it
     uint32_t count, cap;
     bool has_view;     // the command will have a view of its own
     const char *empty; // a file without bytes, to cover others with; borrowed
@@ -65,12 +64,12 @@ struct protected_spec {
     const char *empty;
 };
 
-/* Also makes what has to be there to be covered, for as long as ret is kept.  RONDO_EINVAL: a store would be in reach
+/* Finds the places, and makes those that are missing, until ret is cleared.  RONDO_EINVAL: a store would be in reach
    all the same, and why. */
 int protected_find(struct protected *ret, const struct protected_spec *spec, rondo_error *err);
 void protected_clear(struct protected *protected);
 
-/* Something hidden that is at this path or below it; NULL. */
+/* A hidden place at this path or below it; NULL. */
 const char *protected_below(const struct protected *protected, const char *path);
 
 #endif

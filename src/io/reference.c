@@ -8,6 +8,17 @@
 
 #define FILE_MAX (64 * 1024)
 
+static bool is_reference(const char *text)
+{
+    return strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0;
+}
+
+const char *reference_in(const char *text)
+{
+    const char *blank = strrchr(text, ' '), *word = is_reference(text) || !blank ? text : blank + 1;
+    return is_reference(word) ? word : NULL;
+}
+
 int reference_env(const char *name, struct buf *out, rondo_error *err)
 {
     const char *value = getenv(name);

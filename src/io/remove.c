@@ -1,20 +1,13 @@
 /* remove.c - see remove.h.  Nothing but system calls, because the guard (guard.c) uses it, too. */
-#define _GNU_SOURCE // O_PATH
+#define _GNU_SOURCE // O_PATH, dirent64
 #include "io/remove.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEPTH_MAX 64 // folders in folders
-
-struct entry { // what getdents64 gives
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
 
 /* "/proc/self/fd/N": chmod() of a descriptor that was opened for nothing else. */
 static void make_ours(long fd)
@@ -29,7 +22,7 @@ static void make_ours(long fd)
     syscall(SYS_fchmodat, AT_FDCWD, path, 0700);
 }
 
-/* Whoever made the folder may have shut it, even for reading. */
+/* A command may have taken all permissions from the folder, even for reading. */
 static long open_folder(long parent, const char *name)
 {
     long fd = syscall(SYS_openat, parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -52,9 +45,9 @@ static void empty_folder(long fd, int depth)
         syscall(SYS_lseek, fd, 0, SEEK_SET);
         for (long len; (len = syscall(SYS_getdents64, fd, list, sizeof list)) > 0;) {
             for (long at = 0; at < len;) {
-                const struct entry *entry = (const void *)(list + at);
-                again = remove_in(fd, entry->name, depth) || again;
-                at += entry->len;
+                const struct dirent64 *entry = (const void *)(list + at);
+                again = remove_in(fd, entry->d_name, depth) || again;
+                at += entry->d_reclen;
             }
         }
     }

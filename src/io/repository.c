@@ -1,7 +1,7 @@
 /* repository.c - see repository.h.
 
-   `.git` is the folder itself, or a file "gitdir: PATH".  In what it names, a file `commondir` names the folder that
-   all worktrees share.  Somebody else may have written these files: a folder counts only when it looks as git's do. */
+   `.git` is the folder itself, or a file "gitdir: PATH" that names it.  In that folder a file `commondir` names the one
+   that all worktrees share.  A model may have written these files: a folder counts only when it looks as git's do. */
 #include "io/repository.h"
 
 #include "io/file.h"

@@ -1,6 +1,6 @@
 /* repository.h - where git keeps what belongs to a folder, found without asking git.
 
-   Whoever confines git, or keeps somebody away from its settings, has to know that before git runs. */
+   The sandbox of git has to know that before git runs, and so has the code that keeps models from git's settings. */
 #ifndef RONDO_REPOSITORY_H
 #define RONDO_REPOSITORY_H
 

@@ -122,7 +122,7 @@ bool sandbox_can_be(rondo_error *err)
 
 /* ---- rules ---------------------------------------------------------------------------------------------- */
 
-/* Where no view hides it, what is hidden must not be below anything that is allowed. */
+/* Where there is no view, a hidden place must not be below a folder that commands may read. */
 static void look_below(struct sandbox *sandbox, const char *path)
 {
     rondo_error err;
@@ -171,8 +171,8 @@ static bool is_public(int folder, const char *name, struct stat *st)
 
 #define PUBLIC_DEPTH 8
 
-/* What the user may read, but not everybody, is not for a model's eyes: only what all may read is allowed, one by one
-   where something else is beside it. */
+/* A model must not read files that only this user may read.  So only files that everybody may read are allowed, one by
+   one where others are beside them. */
 static void allow_public(struct sandbox *sandbox, const char *path, int depth);
 
 static void allow_entries(struct sandbox *sandbox, const char *path, DIR *dir, int depth)

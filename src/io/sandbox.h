@@ -15,7 +15,7 @@
      reading      only the folders of `write` and `read`, programs and libraries (/usr, /lib, PATH, ...), what
                   everybody may read in /etc, and a few files that tell of the machine.  No home, no /tmp, no
                   processes of others
-     protected    what is hidden is not seen, and what is only read is not changed, in the folders of `write` either
+     protected    in the folders of `write`, too, hidden places are not seen, and read-only ones are not changed
      metadata     permissions, owners and times outside are not changed: everything is mounted read-only for it,
                   and /dev/shm is its own; where that is not possible, nowhere
      sockets      with the network, only internet ones: nobody on this machine is talked to by other means

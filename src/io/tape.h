@@ -38,8 +38,8 @@ int tape_record(const char *path, struct tape **ret, rondo_error *err);
 int tape_play(const char *path, struct tape **ret, rondo_error *err);
 bool tape_is_playing(const struct tape *tape);
 
-/* What is hidden from a recording: called on every text before it is written.  is_end says that the text is whole.
-   Else it is what came before a failure, and what may be half of something at its end is to be left out. */
+/* mask() is called on every text before it is written, and hides secrets in it.  is_end says that the text is whole.
+   Else a failure cut it off: mask() then also leaves out a part of a secret at the end. */
 void tape_set_mask(struct tape *tape, void (*mask)(struct buf *text, bool is_end, void *user), void *user);
 
 void tape_put(struct tape *tape, const struct tape_request *request, const struct tape_answer *answer);

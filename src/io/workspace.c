@@ -4,8 +4,8 @@
    the walk does the same by hand: it holds every folder on its way open, so that `..` goes back to where it
    came from and not to wherever that folder is by now, and reads links itself.
 
-   Nothing is opened for reading before find_protection() has seen where it is: whoever opens and closes a
-   store lets go of the locks that this process has on it.
+   No file is opened for reading before find_protection() has seen where it is.  Opening and closing a store would
+   release the locks that this process has on it.
 
    A file is written beside its place and renamed onto it, in a folder that is held open: links that appear
    meanwhile are replaced, not followed. */
@@ -52,7 +52,7 @@ struct workspace {
     const struct protected_stores *stores; // borrowed; NULL
 };
 
-/* Beside the system's: what is at the path is protected. */
+/* Beside the system's errors: the path leads to something that is protected. */
 enum { IS_HIDDEN = 1 << 20, IS_READ_ONLY };
 
 /* ---- walking ------------------------------------------------------------------------------------------ */
@@ -211,7 +211,7 @@ static void name_self(char path[SELF_PATH], int fd)
     snprintf(path, SELF_PATH, "/proc/self/fd/%d", fd);
 }
 
-/* How a place is protected: what is open, or what has this name in an open folder.  Or a negative errno. */
+/* How a file is protected, or a negative errno.  It is open as fd, or, with a name, in the folder that is. */
 static int find_protection(const struct workspace *ws, int fd, const char *name)
 {
     char self[SELF_PATH], path[2 * WORKSPACE_PATH_MAX];
@@ -235,7 +235,7 @@ static int check_place(const struct workspace *ws, int fd, const char *name, boo
     return how == PROTECTED_HIDDEN ? -IS_HIDDEN : how && writes ? -IS_READ_ONLY : 0;
 }
 
-/* What is at the path, opened when it may be seen. */
+/* Opens the path, unless it is hidden. */
 static int resolve_checked(const struct workspace *ws, const struct root *root, const char *path, int flags)
 {
     char self[SELF_PATH];
@@ -269,7 +269,7 @@ static int fail(rondo_error *err, const char *path, int error)
     case IS_HIDDEN:
         return err_set(err, RONDO_EINVAL, "'%s' belongs to a store of rondo, which is out of reach", path);
     case IS_READ_ONLY:
-        return err_set(err, RONDO_EINVAL, "'%s' is only read here: it has settings that programs outside follow", path);
+        return err_set(err, RONDO_EINVAL, "'%s' is only read here: programs outside follow its settings", path);
     case ENXIO: // a socket, or a device without a driver
         return err_set(err, RONDO_EINVAL, "'%s' is not a regular file", path);
     default:

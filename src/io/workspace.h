@@ -3,8 +3,8 @@
    A path is relative to the folder, or absolute and inside of it; `..` and links are fine as long as they
    stay inside, and absolute links do not.  Nothing outside is read, made or changed, and nothing is told of
    it, whatever paths say and whoever swaps links meanwhile: the kernel resolves each path in one go below
-   an open folder.  Only regular files are opened, never devices, pipes or sockets.  What is protected
-   (protected.h) is not written, and what is hidden is not opened; where it is /proc has to tell.
+   an open folder.  Only regular files are opened, never devices, pipes or sockets.  Protected files
+   (protected.h) are not written, and hidden ones are not opened.  /proc has to be there to tell which they are.
 
    Codes: RONDO_EINVAL (the path is none, or leads out), RONDO_ENOTFOUND, RONDO_ELIMIT (too large),
    RONDO_EFAILED (what the system said).  Messages quote the path. */

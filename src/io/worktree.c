@@ -15,12 +15,12 @@
    A check is LOOK, LIST and one FORGET for each tree that a killed program left behind.
 
    Who worked in the tree may have put anything there, so git is told where the repository is and does
-   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  Whoever commits moves
-   the branch that HEAD names, and writes by names that may be links by now; so the commit is made without HEAD.
+   not look for it (`.git` in the tree), runs no hooks and looks into no repositories inside it.  A usual commit moves
+   the branch that HEAD names, and writes to names that may be links by now; so the commit is made without HEAD.
 
-   What git runs all the same, such as a filter, may be a script in the tree.  It is confined with git: it writes to the
-   tree and to what a repository holds, and not to its settings.  It reads these and the user's settings of git, and has
-   no network. */
+   It still runs filters, which may be scripts in the tree.  They are confined with it: they write to the tree and to
+   what a repository holds, not to its settings.  They read these and the user's settings of git, and have no
+   network. */
 #define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
@@ -42,7 +42,7 @@
 #define LINK_MAX   8192 // of `.git` in a tree
 #define GIT_MS     600000 // for one call
 #define HURRY_MS   2000   // for one call of a tree that is not wanted any more
-#define LEAVE_MS   10000  // for the call that is at work when the engine closes: it may be keeping changes
+#define LEAVE_MS   10000  // for one call that may be keeping changes, when the step is over or the engine closes
 #define TRIES_MAX  20   // to add a tree, and to remove it
 #define NAMES_MAX  99   // branches of one name, numbered
 #define TREE_NAME  "tree"
@@ -62,12 +62,13 @@ struct worktree {
     char *branch, *message; // to keep changes
     char *content, *head;   // an object, and the last commit; NULL: none yet
     char *kept;             // the branch that has them
-    struct buf made[3];     // words
+    struct buf made[3];     // words that are put together
     struct buf stale;       // paths of trees to forget, each with its NUL
     enum stage stage;
     int tries;
     int removals; // that failed: other worktrees of the repository may be in the way for a moment
     bool only_checks, is_over, is_unwanted;
+    bool is_hurried; // somebody waits for what is kept
     struct process *process; // git, while it is at work
     rondo_error err; // code 0: none
     void (*done)(struct worktree *tree, const rondo_error *err, void *user);
@@ -238,6 +239,11 @@ static int confine(const struct worktree *tree, bool inside, struct sandbox **re
 static void go(struct worktree *tree, enum stage stage);
 static void on_end(struct process *process, void *user);
 
+static int64_t call_ms(const struct worktree *tree)
+{
+    return tree->is_unwanted ? HURRY_MS : tree->is_hurried ? LEAVE_MS : GIT_MS;
+}
+
 static int start_git(struct worktree *tree, bool inside, struct words *more, rondo_error *err)
 {
     struct words words = { 0 };
@@ -255,7 +261,7 @@ static int start_git(struct worktree *tree, bool inside, struct words *more, ron
                            &(struct process_spec){ .argv = words.list, .env = env,
                                                    .cwd = inside ? tree->path : tree->home,
                                                    .max_output = OUTPUT_MAX, .grace_ms = -1,
-                                                   .timeout_ms = tree->is_unwanted ? HURRY_MS : GIT_MS,
+                                                   .timeout_ms = call_ms(tree),
                                                    .farewell_ms = LEAVE_MS, .sandbox = sandbox,
                                                    .on_end = on_end, .user = tree },
                            &tree->process, err);
@@ -265,7 +271,7 @@ static int start_git(struct worktree *tree, bool inside, struct words *more, ron
 
 /* ---- the stages ---------------------------------------------------------------------------------------- */
 
-/* Words for git in the user's own tree.  They are borrowed from the tree, which has a place for what is made. */
+/* Words for git in the user's own tree.  The tree keeps those that are put together in `made`. */
 static void find_words(struct worktree *tree, struct words *words)
 {
     static const char *const numbers[] = { "", "-[0-9]", "-[0-9][0-9]" };
@@ -614,7 +620,8 @@ static void on_end(struct process *process, void *user)
     size_t len;
     enum stage next;
     tree->process = NULL;
-    if (process_timed_out(process) || tree->is_unwanted) // a filter of the repository's may never end
+    // A filter of the repository's may never end.
+    if (process_timed_out(process) || process_signal(process) || tree->is_unwanted)
         tree->tries = tree->removals = NAMES_MAX;
     if (process_status(process) == 0) {
         const char *output = process_output(process, &len);
@@ -659,9 +666,12 @@ int worktree_open(struct loop *loop, const char *folder, const char *branch,
 
 void worktree_stop(struct worktree *tree)
 {
-    tree->is_unwanted = true;
-    if (tree->process)
+    tree->is_unwanted = !tree->folder; // nobody has worked there
+    tree->is_hurried = true;
+    if (tree->process && tree->is_unwanted)
         process_cancel(tree->process, -1);
+    else if (tree->process)
+        process_finish(tree->process, LEAVE_MS);
 }
 
 void worktree_close(struct worktree *tree, const char *branch, const char *message,

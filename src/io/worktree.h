@@ -1,9 +1,9 @@
 /* worktree.h - a git worktree for a while: somewhere to work that nobody else works in.
 
    A tree is made from the commit that HEAD names, in the private folder that the loop's children share
-   files in (process_path()), so whatever happens to us it does not stay.  What was changed in it is kept
-   as a branch of the repository; then the tree is removed.  We remove it, and git does the rest, as a child of the
-   loop.  It is in a strict sandbox, so programs that its settings name are confined as well.  Everything
+   files in (process_path()), so whatever happens to us it does not stay.  git keeps the changes
+   as a branch of the repository; then we remove the tree.  git is a child of the
+   loop, in a strict sandbox, so programs that its settings name are confined as well.  Everything
    belongs to the loop's thread. */
 #ifndef RONDO_WORKTREE_H
 #define RONDO_WORKTREE_H
@@ -16,20 +16,22 @@ struct worktree;
    cannot be confined.  Trees that a program left behind which was killed are forgotten by the repository. */
 int worktree_check(const char *folder, rondo_error *err);
 
-/* Begins to make one; folder is where one would work without it.  branch: where an earlier tree kept its changes, if it
-   had any; the work goes on there.  NULL: it begins at HEAD.  done() comes later, with err NULL or what went wrong;
-   then the tree is gone. */
+/* Begins to make one; folder is where one would work without it.  The work goes on at the branch where an earlier tree
+   has kept changes.  It begins at HEAD when there is no such branch, or branch is NULL.  done() comes later: with err
+   NULL, or with an error, and then the tree is gone. */
 int worktree_open(struct loop *loop, const char *folder, const char *branch,
                   void (*done)(struct worktree *tree, const rondo_error *err, void *user), void *user,
                   struct worktree **ret, rondo_error *err);
 
-/* Until then: nobody wants it any more.  git is ended, and done() comes, with an error unless it was there already. */
+/* Nobody wants the work any more.  Before done(): git is ended, and done() comes with an error, unless the tree was
+   there already.  Later, until the tree is gone: git has 10 s for each call that is left, which may be keeping
+   changes. */
 void worktree_stop(struct worktree *tree);
 
 /* The place in the tree that corresponds to that folder. */
 const char *worktree_folder(const struct worktree *tree);
 
-/* Where git keeps what belongs to the tree, and what it shares with the others (repository.h). */
+/* The folder of git for this tree, and the one that all trees share (repository.h). */
 const char *worktree_git(const struct worktree *tree);
 const char *worktree_common(const struct worktree *tree);
 

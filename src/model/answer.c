@@ -108,7 +108,7 @@ struct answer_call *answer_call_at(struct answer *answer, uint32_t key, rondo_er
     return call ? call : answer_call_new(answer, key, err);
 }
 
-/* What is longer than any name says nothing. */
+/* A text that is longer than any name is none. */
 static void set(char **at, const char *text)
 {
     size_t len = text ? strnlen(text, NAME_BYTES + 1) : 0;
@@ -208,7 +208,7 @@ static void set_object(json_t *message, json_t *value)
 }
 
 /* Tools have names of these signs only.  A model may make up others, but servers refuse to hear them again.  Secrets
-   are taken out first: they could not be found in a name that was changed. */
+   go first, because nobody finds them in a changed name. */
 static json_t *clean_name(const struct secrets *secrets, const char *name)
 {
     static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

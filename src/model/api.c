@@ -36,7 +36,7 @@ void wire_clear(struct wire *wire)
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
 
-/* Blanks, control characters and what is none become one blank, and so do tags. */
+/* Blanks, control characters and bytes that are no character become one blank, and so do tags. */
 static void put_words(const char *text, size_t len, bool has_tags, char *ret, size_t size)
 {
     size_t n = 0;

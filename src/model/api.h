@@ -102,8 +102,8 @@ const struct api *api_find(const char *name);
    without secrets. */
 json_t *api_parse(const struct secrets *secrets, const char *text, size_t len, rondo_error *err);
 
-/* The words of a text as one line that fits `size` bytes, for people.  Secrets are taken out.  is_end says that no more
-   of the text came; else half a secret at its end is left out, too.  has_tags: tags of HTML are left out. */
+/* The words of a text as one line that fits `size` bytes, for people, without secrets.  is_end says that the text is
+   whole.  Else a part of a secret at its end is left out, too.  With has_tags tags of HTML are left out. */
 void api_show(const struct secrets *secrets, const char *text, size_t len, bool is_end, bool has_tags, char *ret,
               size_t size);
 

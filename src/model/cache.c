@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x726e6361 // "rnca": nobody's file but ours is written to
-#define BUSY_MS     50
+#define BUSY_MS     50 // for another process, on the engine's thread
 #define FORM        1 // of the JSON of an answer
 
 struct cache {

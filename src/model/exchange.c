@@ -48,7 +48,7 @@ struct exchange {
     bool is_ended;                     // the call is, so it cannot be cancelled any more
     bool is_busy, is_over, is_dropped; // in a callback of the call; on_end was called; to be freed
     bool is_silent, is_final, is_closed;
-    bool is_long; // more of the body came than is kept
+    bool is_long; // there is more of the body than is kept
     int status;
     char type[80]; // content type, for messages
     struct sse sse;
@@ -107,7 +107,7 @@ static void conclude(struct exchange *exchange)
 
 /* ---- what went wrong -------------------------------------------------------------------------------------- */
 
-/* Where the text is an HTML page, its words. */
+/* The text may be an HTML page: only its words. */
 static void show(const struct exchange *exchange, const char *text, size_t len, char *ret, size_t size)
 {
     api_show(exchange->spec.secrets, text, len, !exchange->is_long, true, ret, size);
@@ -244,11 +244,11 @@ static bool hear(struct exchange *exchange, const char *event, const char *data,
 
 static bool on_event(const struct sse_event *event, void *user)
 {
-    char type[64];
+    char type[64] = ""; // longer than any that is known
     struct exchange *exchange = user;
     assert(exchange->magic == EXCHANGE_MAGIC);
-    bool is_named = !sse_is(event, "message");
-    snprintf(type, sizeof type, "%.*s", is_named ? (int)MIN(event->type_len, sizeof type) : 0, event->type);
+    if (!sse_is(event, "message"))
+        memcpy(type, event->type, MIN(event->type_len, sizeof type - 1));
     return hear(exchange, type, event->data, event->data_len);
 }
 
@@ -422,7 +422,9 @@ static void on_end(struct http_call *call, void *user)
     assert(exchange->magic == EXCHANGE_MAGIC);
     exchange->is_busy = exchange->is_ended = true;
     exchange->status = http_status(call);
-    judge(exchange, http_failure(call) != HTTP_FINE);
+    bool is_cut = http_failure(call) != HTTP_FINE;
+    exchange->is_long |= is_cut;
+    judge(exchange, is_cut);
     conclude(exchange);
     exchange->is_busy = false;
     if (exchange->is_dropped)

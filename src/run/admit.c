@@ -28,11 +28,21 @@ static bool is_time(int64_t ns)
     return ns >= 0 && (uint64_t)ns <= TIME_MAX_NS;
 }
 
+/* The nodes of rules look at a pass that has ended; all others are a part of one. */
+static bool has_turn(const struct act *loop, uint32_t child)
+{
+    bool is_rule = !loop_is_machine(loop) && child != ROLE_BODY && child != ROLE_SCORE;
+    return is_rule ? loop->loop->phase == LOOP_RULES
+                   : loop->loop->phase == LOOP_BODY || loop->loop->phase == LOOP_SCORE;
+}
+
 /* The place of a child that an event names; *ret_kid is NULL for an item that has not begun. */
 static bool names_child(struct run *run, const struct rondo_event *ev, struct kid **ret_kid)
 {
     struct act *parent = live(run, ev->parent);
     if (!parent || ev->child >= parent->node->count || !parent->node->children[ev->child].node)
+        return false;
+    if (node_is_loop(parent->node) && !has_turn(parent, ev->child))
         return false;
     if (node_is_leaf(parent->node))
         return (*ret_kid = errand_kid(parent, ev->child, ev->ordinal)) != NULL;

@@ -4,8 +4,8 @@
    to drive a run says their number: workflow_start, run_resumed and run_reopened.  Decisions behind it follow these
    rules.  Logs of before there was a number have none, which is 0.
 
-   When you change what the planner decides for a log that may exist, add a line to the table in ruleset.c and the same
-   to docs/store.md: that raises the number.  tests/golden/differs names the stored runs that differ since then. */
+   Did you change what the planner decides for a log that may exist?  Then add a line to the table in ruleset.c, which
+   raises the number, and the same line to docs/store.md.  tests/golden/differs names the stored runs that differ. */
 #ifndef RONDO_RULESET_H
 #define RONDO_RULESET_H
 
@@ -16,7 +16,7 @@
 /* Today's number. */
 int64_t ruleset_now(void);
 
-/* What has changed with this number, 1 to ruleset_now(). */
+/* The change that this number stands for, 1 to ruleset_now(). */
 const char *ruleset_change(int64_t number);
 
 /* Writes today's number into the value of an event. */
@@ -25,7 +25,7 @@ void ruleset_note(json_t *value);
 /* The number in the value of an event; 0 when there is none. */
 int64_t ruleset_of(const json_t *value);
 
-/* Puts a sentence: the number of a run, today's, and what has changed between them. */
+/* Puts a sentence: the number of a run, today's, and the changes between them. */
 void ruleset_put_changes(struct buf *out, int64_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /* busy.c - waiting for a store that another process has locked.
 
    SQLite asks again and again whether to go on waiting.  In between we sleep for some milliseconds on the thread that
-   wants the store: nothing else can be done there, because nothing may happen that the store does not have. */
+   wants the store.  It has nothing else to do: nothing may happen that the store does not have. */
 #include "store/db.h"
 
 #include <time.h>
@@ -20,9 +20,7 @@ static bool is_waited_for(const struct store *store, int64_t waited_ms)
 {
     if (store->is_optional && (store->gave_up || waited_ms >= DB_OPTIONAL_MS))
         return false;
-    if (waited_ms >= DB_BUSY_MS && !store->may_wait)
-        return false;
-    return !store->may_wait || store->may_wait(waited_ms, store->waiter);
+    return store->may_wait ? store->may_wait(waited_ms, store->waiter) : waited_ms < DB_BUSY_MS;
 }
 
 /* A signal cuts the sleep short. */

@@ -74,7 +74,7 @@ int chunk_find_log(struct store *store, rondo_error *err)
         return rc < 0 ? rc : db_damaged(store, err, "the log is damaged: it cannot be read");
     int64_t first = sqlite3_column_int64(row, 0), last = sqlite3_column_int64(row, 1);
     sqlite3_reset(row);
-    if (first <= 0 || last < first)
+    if (first <= 0 || last < first || last == INT64_MAX)
         return db_damaged(store, err, "the log is damaged: it does not begin");
     store->log_first = first;
     store->log_next = last + 1;

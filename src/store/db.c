@@ -4,6 +4,7 @@
    failure is remembered and store_commit() fails with it, whatever the caller made of it. */
 #include "store/db.h"
 
+#include "data/utf8.h"
 #include "store/chunk.h"
 #include "store/fold.h"
 #include "store/lease.h"
@@ -199,8 +200,8 @@ int db_number(struct store *store, int64_t *ret, rondo_error *err, const char *s
 
 const char *db_text(sqlite3_stmt *stmt, int column)
 {
-    const unsigned char *text = sqlite3_column_text(stmt, column);
-    return text ? (const char *)text : "";
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    return text && utf8_is_valid(text, strlen(text)) ? text : "";
 }
 
 const char *db_bytes(sqlite3_stmt *stmt, int column, size_t *ret_len)

@@ -93,7 +93,7 @@ int db_do(struct store *store, rondo_error *err, const char *sql, const char *ty
 /* The first column of the only row, a number; fails when there is no row. */
 int db_number(struct store *store, int64_t *ret, rondo_error *err, const char *sql, const char *types, ...);
 
-/* Columns: never NULL; texts are borrowed until the next row. */
+/* Columns: never NULL; texts are borrowed until the next row.  One that is no UTF-8 counts as empty. */
 const char *db_text(sqlite3_stmt *stmt, int column);
 const char *db_bytes(sqlite3_stmt *stmt, int column, size_t *ret_len);
 json_t *db_json(sqlite3_stmt *stmt, int column); // new; NULL when it is null or no JSON

@@ -177,7 +177,7 @@ int kept_get(const struct keeper *keeper, const char *kept, size_t len, size_t m
         return err_set(err, RONDO_ESTORE, "the list of its pieces makes no sense");
     if (get_all(keeper, at, end, head.length, out, err) < 0)
         return err->code;
-    const char *record = out->data + start;
+    const char *record = buf_text(out) + start;
     size_t there = out->len - start;
     if (there != head.length || crc32c(0, record, there) != head.sum || kept_count(record, there) != head.count)
         return err_set(err, RONDO_ESTORE, "one of its pieces is damaged");

@@ -43,6 +43,11 @@ static const char *env_text(const char *name)
     return value && *value ? value : NULL;
 }
 
+const char *places_named(void)
+{
+    return env_text("RONDO_STORE");
+}
+
 int places_home(struct buf *out, rondo_error *err)
 {
     const char *data = env_text("XDG_DATA_HOME"), *home = env_text("HOME");
@@ -120,7 +125,7 @@ json_t *places_told(void)
 void places_find(const char *folder, struct protected_stores *ret)
 {
     auto_buf struct buf home = { 0 };
-    const char *named = env_text("RONDO_STORE");
+    const char *named = places_named();
     rondo_error err;
     if (places_home(&home, &err) == 0) {
         add(ret, buf_text(&home), "/");
@@ -133,7 +138,8 @@ void places_find(const char *folder, struct protected_stores *ret)
     add_open(ret);
 }
 
-bool places_has(const char *folder, const char *path)
+/* Does this path, seen from the folder, lead to a file of a store? */
+static bool is_in_store(const char *folder, const char *path)
 {
     struct protected_stores stores = { 0 };
     struct stat st;
@@ -147,4 +153,11 @@ bool places_has(const char *folder, const char *path)
     bool has = protected_look(&stores, real, &st) == PROTECTED_HIDDEN;
     protected_stores_clear(&stores);
     return has;
+}
+
+int places_read_inside(const char *folder, const char *path, size_t max, struct buf *out, rondo_error *err)
+{
+    if (is_in_store(folder, path))
+        return err_set(err, RONDO_ESTATE, "%s: belongs to a store", path);
+    return file_read_inside(folder, path, max, out, NULL, err);
 }

@@ -20,12 +20,16 @@ int places_home(struct buf *out, rondo_error *err);
 #define PLACES_VARIABLE "RONDO_STORES"
 json_t *places_told(void); // new
 
-/* All that somebody who works in this folder must not reach: the above, with what RONDO_STORE names, and the projects
-   that the folder and our own working folder belong to. */
+/* What RONDO_STORE names; NULL. */
+const char *places_named(void);
+
+/* The stores that a model must not reach when it works in this folder: all of the above, and that of RONDO_STORE.
+   Projects are those that the folder and our own working folder belong to. */
 void places_find(const char *folder, struct protected_stores *ret);
 
-/* Does this path, seen from the folder, lead to a file of one of them? */
-bool places_has(const char *folder, const char *path);
+/* file_read_inside() for a file that a model is shown.  RONDO_ESTATE: the path leads to a file of a store.  An earlier
+   step may have made such a link. */
+int places_read_inside(const char *folder, const char *path, size_t max, struct buf *out, rondo_error *err);
 
 /* A store was opened, or closed, at this path.  From any thread. */
 void places_enter(const char *path);

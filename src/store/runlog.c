@@ -262,7 +262,7 @@ static int find_extent(struct runlog *log, int64_t run, struct extent *ret, int6
     int rc = runrow_extent(log->store, run, NULL, ret, err);
     if (rc == 0)
         return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", log->id);
-    return rc < 0 ? rc : db_number(log->store, ret_log, err, "SELECT coalesce(min(at), 0) FROM log", "");
+    return rc < 0 ? rc : db_number(log->store, ret_log, err, "SELECT max(coalesce(min(at), 0), 0) FROM log", "");
 }
 
 /* The run's next record: checked, and put into the window from event seq on. */

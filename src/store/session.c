@@ -212,9 +212,10 @@ static int next_scope(struct store *store, const char *session, char **scope, ro
     const char *found = (const char *)sqlite3_column_text(row, 0);
     char *copy = mem_strdup(found);
     sqlite3_reset(row);
+    bool is_stuck = copy && *scope && strcmp(copy, *scope) <= 0; // there is a NUL in it
     mem_free(*scope);
     *scope = copy;
-    return 0;
+    return is_stuck ? db_damaged(store, err, "session '%s': the name of the memory '%s' is damaged", session, copy) : 0;
 }
 
 /* Asks for what there is of each scope, and puts it together by their names. */

@@ -33,8 +33,8 @@ const char *store_library(void); // the version of SQLite
    or cannot be written; the file is then left as it is. */
 int store_open(const char *path, unsigned flags, struct store **ret, rondo_error *err);
 
-/* While another process has it locked, the thread sleeps, and every few milliseconds asks whether to go on waiting;
-   waited_ms: for how long it has.  NULL, as at first: until five seconds are over. */
+/* While another process has the store locked, the thread sleeps, and asks may_wait() every few milliseconds whether to
+   go on.  waited_ms says for how long it has waited.  NULL, as at first: it waits for five seconds. */
 void store_on_busy(struct store *store, bool (*may_wait)(int64_t waited_ms, void *user), void *user);
 
 /* Without committing: what is in the batch is lost.  Journals of it that are still open are closed, too.  NULL is
@@ -65,7 +65,7 @@ void store_set_now(struct store *store, int64_t now_ns);
 /* Has another process written since this was last asked?  Costs about a microsecond. */
 bool store_has_news(struct store *store);
 
-/* Between batches a store holds on to what it has read.  When nothing is driven for now it must not: the WAL of all
+/* Between batches a store keeps a read transaction.  End it when no run is driven for now: else the WAL of all
    processes would grow until the next batch. */
 void store_let_go(struct store *store);
 

@@ -47,12 +47,13 @@ static void put_output(struct buf *out, const struct tool_call *call, const stru
     const char *text = process_output(process, &len);
     const struct secrets *secrets = call->place->secrets;
     uint64_t dropped = process_dropped(process);
+    bool is_whole = process_ended_itself(process) && !dropped;
     if (len <= HEAD_SHOWN + TAIL_SHOWN) {
-        secrets_put(secrets, out, text, len, !dropped);
+        secrets_put(secrets, out, text, len, is_whole);
     } else {
         auto_buf struct buf end = { 0 };
         size_t head = secrets_put_first(secrets, out, text, len, HEAD_SHOWN);
-        size_t tail = secrets_put_last(secrets, &end, text, len, TAIL_SHOWN, !dropped);
+        size_t tail = secrets_put_last(secrets, &end, text, len, TAIL_SHOWN, is_whole);
         buf_printf(out, "\n[... %zu bytes left out ...]\n", len - MIN(len, head + tail));
         buf_put(out, end.data, end.len);
     }
@@ -134,7 +135,7 @@ static int make_box(struct tool_call *call, struct errand *errand, rondo_error *
     return tempdir_make_at(errand->box, err) < 0 ? err->code : tempdir_write(errand->empty, "", 0, err);
 }
 
-/* In a worktree that we made git needs two places of the repository to commit, and reads the others. */
+/* In a worktree that we made, a command may commit: git writes to two places of the repository, and reads the rest. */
 static int open_sandbox(struct tool_call *call, const struct errand *errand, struct sandbox **ret, rondo_error *err)
 {
     const struct tool_place *place = call->place;

@@ -4,6 +4,7 @@
    that was talked into it must not look around in here (io/http.h judges the address that is connected to,
    at every redirect).  HTML becomes text (page.h). */
 #include "data/secret.h"
+#include "data/value.h"
 #include "io/http.h"
 #include "tool/builtins.h"
 #include "tool/page.h"
@@ -52,19 +53,15 @@ static void put_page(struct buf *out, struct http_call *http, bool raw)
         buf_put(out, body, len);
 }
 
-static bool has_secret(const struct tool_call *call, const char *text)
-{
-    return text && secrets_are_in(call->place->secrets, text, strlen(text));
-}
-
-/* What is said may have a part of the address that others have led to. */
+/* The message may have a part of the address of a redirect. */
 static void fail(struct tool_call *call, const struct http_call *http)
 {
     auto_buf struct buf out = { 0 };
-    const char *text = http_failure_text(http);
-    if (has_secret(call, http_url(http)) || has_secret(call, http_header(http, "location")))
-        secrets_put_begun(call->place->secrets, &out, text, strlen(text));
-    tool_fail(call, "%s", out.len ? buf_text(&out) : text);
+    auto_json json_t *about = json_array();
+    json_array_append_new(about, json_string_nocheck(http_url(http)));
+    json_array_append_new(about, json_string_nocheck(http_header(http, "location"))); // NULL where there is none
+    secrets_put_about(call->place->secrets, &out, http_failure_text(http), about);
+    tool_fail(call, "%s", buf_text(&out));
 }
 
 static void on_end(struct http_call *http, void *user)

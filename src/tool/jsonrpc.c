@@ -205,7 +205,7 @@ static int64_t number_at(const char *at, const char *end)
     return number;
 }
 
-/* The number of the request that an object answers, without reading what is in it; 0: none. */
+/* The number of the request that an object answers; 0: none.  Its values are not read. */
 static int64_t answered_by(const char *text, size_t len)
 {
     const char *at = text, *end = text + len;

@@ -1,9 +1,9 @@
 /* jsonrpc.h - JSON-RPC 2.0 without I/O: who asked what, and which answer belongs to it.
 
-   Requests get numbers of ours.  Whatever the other side sends is fed to rpc_hear(): an answer ends the
-   request of its number, once; answers to nobody, answers that come twice and what is no message at all
-   are counted and otherwise ignored.  An answer that is too long or nested too deep fails its
-   request.  Time is told by the caller. */
+   Requests get numbers of ours.  The caller feeds all that the other side sends to rpc_hear().  An answer ends the
+   request of its number, once.  An answer that is too long or nested too deep fails its request.  Answers to
+   nobody, second answers and texts that are no message are counted and otherwise ignored.  Time is told by the
+   caller. */
 #ifndef RONDO_JSONRPC_H
 #define RONDO_JSONRPC_H
 

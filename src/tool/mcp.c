@@ -30,14 +30,12 @@ void mcp_hide(const struct mcp *mcp, rondo_error *err)
 
 void mcp_news(struct mcp_server *server, const char *fmt, ...)
 {
-    auto_buf struct buf text = { 0 };
     rondo_error err;
     struct mcp *mcp = server->mcp;
     va_list args;
     va_start(args, fmt);
-    buf_vprintf(&text, fmt, args);
+    secrets_verr(mcp->secrets, &err, RONDO_EFAILED, fmt, args);
     va_end(args);
-    secrets_err(mcp->secrets, &err, RONDO_EFAILED, "%s", buf_text(&text));
     if (mcp->on_news && !mcp->is_closed)
         mcp->on_news(mcp->user, server->name, err.message);
 }
@@ -71,11 +69,6 @@ static void texts_add(struct texts *texts, const char *text, size_t len)
     texts->list[texts->count] = NULL;
 }
 
-static bool is_reference(const char *text)
-{
-    return strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0;
-}
-
 static int read_reference(const struct mcp *mcp, const char *reference, struct buf *out, rondo_error *err)
 {
     const char *value;
@@ -93,19 +86,15 @@ static int read_reference(const struct mcp *mcp, const char *reference, struct b
     return 0;
 }
 
-/* A value with what it refers to: all of it, or its last word (`Bearer env:TOKEN`). */
+/* A value with what it refers to. */
 static int put_value(const struct mcp *mcp, const char *text, struct buf *out, rondo_error *err)
 {
-    const char *blank = strrchr(text, ' '), *word = is_reference(text) || !blank ? text : blank + 1;
-    buf_put(out, text, (size_t)(word - text));
-    if (is_reference(word))
-        return read_reference(mcp, word, out, err);
-    buf_puts(out, word);
-    return 0;
+    const char *reference = reference_in(text);
+    buf_put(out, text, reference ? (size_t)(reference - text) : strlen(text));
+    return reference ? read_reference(mcp, reference, out, err) : 0;
 }
 
-/* What a file refers to is known from the beginning, before anything could be shown.  What is not there is an
-   error only when it is needed. */
+/* What is not there is an error only when it is needed. */
 static void learn_secrets(const struct mcp *mcp, const json_t *config)
 {
     static const char *const maps[] = { "env", "headers" };
@@ -118,6 +107,16 @@ static void learn_secrets(const struct mcp *mcp, const json_t *config)
             if (json_is_string(value))
                 put_value(mcp, json_string_value(value), &out, &err);
         }
+}
+
+void mcp_find_secrets(const struct mcp_spec *spec)
+{
+    struct mcp mcp = { .folder = (char *)spec->folder, .get_variable = spec->get_variable, .secrets = spec->secrets,
+                       .user = spec->user };
+    const char *name;
+    json_t *config;
+    json_object_foreach ((json_t *)spec->servers, name, config)
+        learn_secrets(&mcp, config);
 }
 
 static int put_env(const struct mcp_server *server, struct texts *env, rondo_error *err)
@@ -289,10 +288,9 @@ int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err)
         return err->code;
     struct mcp *mcp = make(spec, pins);
     mcp->servers = mem_zalloc((json_object_size(mcp->config) + 1) * sizeof *mcp->servers);
-    json_object_foreach (mcp->config, name, config) {
-        learn_secrets(mcp, config);
+    mcp_find_secrets(spec);
+    json_object_foreach (mcp->config, name, config)
         mcp->servers[mcp->count++] = mcp_server_new(mcp, name, config);
-    }
     *ret = mcp;
     return 0;
 }

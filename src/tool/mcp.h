@@ -44,6 +44,10 @@ struct mcp_spec {
    folder, get_variable, user. */
 int mcp_can_start(const struct mcp_spec *spec, const char *name, rondo_error *err);
 
+/* Adds the secrets that servers refer to, as far as they are there.  Of the spec: servers, folder, get_variable,
+   secrets, user. */
+void mcp_find_secrets(const struct mcp_spec *spec);
+
 int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err); // nothing is started yet
 
 /* Calls under way end at once, with an error.  Servers are shut down while the loop goes on: stdin closed,

@@ -94,7 +94,7 @@ static void ask_for(struct mcp_call *one, const char *key, const json_t *request
     const json_t *method = json_object_get(request, "method");
     const char *name = json_is_string(method) ? json_string_value(method) : "";
     if (strcmp(name, "elicitation/create") != 0) {
-        tool_fail(leave(one), "the tool wants of rondo what that does not offer: '%s'", name);
+        tool_fail(leave(one), "the tool asks for something that rondo does not offer: '%s'", name);
         return;
     }
     one->key = key;

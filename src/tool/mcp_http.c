@@ -615,9 +615,12 @@ static const struct mcp_link_kind http_kind = { http_send, http_drop, http_agree
 void mcp_origin(const char *url, char ret[256])
 {
     struct uri uri;
+    auto_buf struct buf origin = { 0 };
     uri_split(&uri, url, strlen(url));
-    snprintf(ret, 256, "%.*s%s%.*s", (int)MIN(uri.scheme_len, 20), uri.scheme ? uri.scheme : "",
-             uri.authority ? "://" : "", (int)MIN(uri.authority_len, 230), uri.authority ? uri.authority : "");
+    buf_put(&origin, uri.scheme, uri.scheme_len);
+    buf_puts(&origin, uri.authority ? "://" : "");
+    buf_put(&origin, uri.authority, uri.authority_len);
+    snprintf(ret, 256, "%s", buf_text(&origin));
 }
 
 int mcp_http_open(struct loop *loop, const char *url, const char *const *headers,

@@ -125,27 +125,26 @@ static void tell_waiters(struct mcp_server *server, const rondo_error *err)
 
 static bool has_waiters(const struct mcp_server *server)
 {
-    uint32_t i = 0;
-    while (i < server->waiter_count && !server->waiters[i].then)
-        i++;
-    return i < server->waiter_count;
+    for (uint32_t i = 0; i < server->waiter_count; i++)
+        if (server->waiters[i].then)
+            return true;
+    return false;
 }
 
-/* Is it being connected, and for nobody? */
-static bool is_in_vain(const struct mcp_server *server)
+static bool connects_for_nobody(const struct mcp_server *server)
 {
     bool is_connecting = server->state != MCP_DOWN && server->state < (server->was_listed ? MCP_LISTING : MCP_UP);
     return is_connecting && !server->is_closed && !server->calls && !has_waiters(server);
 }
 
-/* The child may be one that says nothing, or never stops: it goes. */
+/* A server that connects for nobody is ended: it may be one that says nothing, or never stops. */
 void mcp_server_forget(struct mcp_server *server, void *user)
 {
     rondo_error err;
     for (uint32_t i = 0; i < server->waiter_count; i++)
         if (server->waiters[i].user == user)
             server->waiters[i].then = NULL;
-    if (!is_in_vain(server))
+    if (!connects_for_nobody(server))
         return;
     err_set(&err, RONDO_ECANCELLED, "nobody waits for it any more");
     fall(server, &err);
@@ -186,12 +185,10 @@ static void fall(struct mcp_server *server, const rondo_error *why)
 __attribute__((format(printf, 3, 4))) static void fall_with(struct mcp_server *server, int code, const char *fmt, ...)
 {
     rondo_error err;
-    auto_buf struct buf text = { 0 };
     va_list args;
     va_start(args, fmt);
-    buf_vprintf(&text, fmt, args);
+    secrets_verr(server->mcp->secrets, &err, code, fmt, args);
     va_end(args);
-    secrets_err(server->mcp->secrets, &err, code, "%s", buf_text(&text));
     fall(server, &err);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define GRACE_MS    1000 // between SIGTERM and SIGKILL
+#define LEAVE_MS    1000 // to end by itself when the loop is closed
 #define JUNK_MAX    1000 // lines in a row that are no message
 #define ERRORS_TAIL 400  // bytes of standard error that are shown
 
@@ -142,6 +143,7 @@ int mcp_stdio_open(struct loop *loop, const struct mcp_stdio *spec, const struct
     pipe->link = (struct mcp_link){ &pipe_kind, *hooks };
     ndjson_init(&pipe->lines, MCP_LINE_MAX, on_line, pipe);
     struct process_spec process = { .argv = spec->argv, .env = spec->env, .cwd = spec->cwd, .grace_ms = GRACE_MS,
+                                    .farewell_ms = LEAVE_MS,
                                     .max_errors = PROCESS_TAIL + (hooks->secrets ? hooks->secrets->longest : 0),
                                     .on_data = on_data, .on_end = on_end, .user = pipe };
     if (process_start(loop, &process, &pipe->process, err) < 0) {

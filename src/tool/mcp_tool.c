@@ -193,7 +193,30 @@ static json_t *as_object(json_t *schema)
     return copy;
 }
 
-static int read_parameters(struct mcp_tool *tool, json_t *schema, rondo_error *err)
+static bool is_said(const char *key)
+{
+    static const char *const said[] = { "title", "description", "default", "$comment" };
+    for (size_t i = 0; i < COUNT(said); i++)
+        if (strcmp(said[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* A schema, or what its key has, without secrets in what is said to people and models: new.  Names and choices stay:
+   a secret as short as a word may well be in one. */
+static json_t *hide_words(const struct secrets *secrets, const char *key, json_t *value)
+{
+    if (!json_is_array(value) && !json_is_object(value))
+        return is_said(key) ? secrets_clean(secrets, json_incref(value), false) : json_incref(value);
+    json_t *out = json_is_array(value) ? json_array() : json_object(), *member;
+    for (size_t i = 0; i < json_array_size(value); i++)
+        json_array_append_new(out, hide_words(secrets, key, json_array_get(value, i)));
+    json_object_foreach (value, key, member)
+        json_object_set_new(out, key, hide_words(secrets, key, member));
+    return out;
+}
+
+static int read_parameters(struct mcp_tool *tool, json_t *schema, const struct secrets *secrets, rondo_error *err)
 {
     const json_t *type = json_object_get(schema, "type");
     auto_schema struct schema *compiled = compile(schema, err);
@@ -201,7 +224,8 @@ static int read_parameters(struct mcp_tool *tool, json_t *schema, rondo_error *e
         return err_in(err, "its inputSchema");
     if (type && (!json_is_string(type) || strcmp(json_string_value(type), "object") != 0))
         return err_set(err, RONDO_EINVAL, "its inputSchema is not one of an object");
-    tool->parameters = as_object(schema);
+    auto_json json_t *object = as_object(schema);
+    tool->parameters = hide_words(secrets, "", object);
     return 0;
 }
 
@@ -259,7 +283,7 @@ static int fill(struct mcp_tool *tool, const json_t *definition, const char *ser
 {
     const json_t *text = json_object_get(definition, "description");
     json_t *schema = json_object_get(definition, "inputSchema");
-    if (read_texts(tool, definition, server, secrets, err) < 0 || read_parameters(tool, schema, err) < 0 ||
+    if (read_texts(tool, definition, server, secrets, err) < 0 || read_parameters(tool, schema, secrets, err) < 0 ||
         read_output(tool, json_object_get(definition, "outputSchema"), err) < 0 ||
         (is_http && find_headers(schema, &tool->headers, err) < 0))
         return err->code;

@@ -217,6 +217,11 @@ static bool fits_joined(const struct shell_words *pattern, const struct shell_wo
     return fits(buf_text(&wanted), buf_text(&text));
 }
 
+static bool fits_widely(const struct shell_words *pattern, const struct shell_words *words)
+{
+    return fits_words(pattern, words) || fits_joined(pattern, words);
+}
+
 /* `git *` must not let `git log; rm -rf .` through, nor a `./git` that somebody has made.  When refusing, `rm *` is
    about `/bin/rm`, too. */
 static bool fits_command(const char *pattern, const char *command, bool refuses)
@@ -226,13 +231,15 @@ static bool fits_command(const char *pattern, const char *command, bool refuses)
     shell_words_split(&words, command);
     if (wanted.count == 1 && strcmp(wanted.list[0], "*") == 0)
         return true;
-    if (!words.is_plain || !refuses)
-        return words.is_plain ? fits_words(&wanted, &words) : refuses;
-    if (fits_words(&wanted, &words) || fits_joined(&wanted, &words))
+    if (!words.is_plain)
+        return refuses;
+    if (!refuses)
+        return fits_words(&wanted, &words);
+    if (fits_widely(&wanted, &words))
         return true;
     shell_words_cut_folders(&wanted);
     shell_words_cut_folders(&words);
-    return fits_words(&wanted, &words) || fits_joined(&wanted, &words);
+    return fits_widely(&wanted, &words);
 }
 
 /* May something below `text` fit?  As far as both are spelt out they are compared. */

@@ -241,7 +241,7 @@ static int save_locked(struct pins *pins, rondo_error *err)
     return replace(pins->path, &text, err);
 }
 
-/* Whoever holds it only writes a small file, unless it was stopped meanwhile. */
+/* Another process has the lock only while it writes a small file, unless it was stopped then. */
 static int lock_file(int fd)
 {
     for (int ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; ms += NAP_MS) {

@@ -3,16 +3,17 @@
 
 #include <string.h>
 
-#define BLANKS " \t"
+#define BLANKS      " \t"
+#define READ_ALWAYS "$`\\;&|<>(){}[]*?"
+#define READ_FIRST  "~#!" // where a word begins, and behind = and :
 
 /* The other words of the shell's own (if, while, {, ...) need an operator or a line break to be a command. */
 static const char *const runners[] = { "time", "coproc", "exec", "eval", "command", "builtin", ".", "source", "trap" };
 
 static bool is_read(char c, char before)
 {
-    if ((unsigned char)c < ' ' || c == '\x7f')
-        return true;
-    return strchr(strchr(BLANKS "=:", before) ? "$`\\;&|<>(){}[]*?~#!" : "$`\\;&|<>(){}[]*?", c);
+    bool is_control = (unsigned char)c < ' ' || c == '\x7f', is_first = strchr(BLANKS "=:", before);
+    return is_control || strchr(READ_ALWAYS, c) || (is_first && strchr(READ_FIRST, c));
 }
 
 static const char *take_quoted(struct shell_words *words, struct buf *word, const char *quote)

@@ -70,8 +70,8 @@ void tool_start(const struct tool *tool, const struct tool_place *place, json_t 
                 struct tool_call **ret);
 void tool_cancel(struct tool_call *call); // done() still comes
 
-/* For tools: ends the call.  Secrets of the place are covered; then the text is cut at TOOL_OUTPUT_MAX at a character's
-   border, with a note.  In an error parts of secrets are covered, too, when an argument has one. */
+/* For tools: ends the call.  Replaces secrets of the place; then cuts the text at TOOL_OUTPUT_MAX, at a character's
+   border, with a note.  In an error parts of secrets are replaced, too, when an argument has one. */
 void tool_finish(struct tool_call *call, const char *text, size_t len);
 void tool_finish_parts(struct tool_call *call, json_t *parts); // takes; what is too large becomes a note
 void tool_fail_parts(struct tool_call *call, json_t *parts);   // the same as an error

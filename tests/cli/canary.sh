@@ -138,6 +138,36 @@ OPENAI_API_KEY=sk-ambient-$second "$RONDO" run ambient.yaml >kept/ambient 2>&1 <
 there '***' kept/ambient
 clean "a key in the environment" kept/ambient kept/runs.db*
 
+# What models and servers of tools are asked with is known before anybody asks them.
+cat >known.yaml <<'END'
+rondo: 1
+name: known
+inputs: { word: { type: string } }
+models: { m: { provider: compat, model: m, baseUrl: "http://127.0.0.1:1/v1", apiKey: "file:home/key" } }
+mcpServers:
+  s: { command: cat, env: { K: "env:CANARY" } }
+  t: { url: "http://127.0.0.1:1/", headers: { Authorization: "Bearer env:THIRD" } }
+agents: { a: { run: 'echo "$CANARY, $THIRD, $(cat home/key)"', env: [CANARY, THIRD] } }
+steps: [ { id: s, agent: a, instructions: x } ]
+END
+"$RONDO" run -v known.yaml -i word="$second" >kept/known 2>&1 </dev/null
+there 'step_end s' kept/known
+there '***, ***, ***' kept/known
+clean "what nobody has asked with yet" kept/known kept/runs.db*
+
+sed 's/type: string/type: string, maxLength: 9/' known.yaml >refuses.yaml
+"$RONDO" run refuses.yaml -i word="$second" >kept/refused 2>&1 </dev/null
+there "input 'word': expected" kept/refused
+clean "an input that is refused" kept/refused
+
+# So is an answer.
+sed 's/^steps:.*/steps: [ { id: g, gate: { ask: "?", schema: { type: boolean } } } ]/; s/^inputs:.*//' known.yaml >gate.yaml
+"$RONDO" run -v gate.yaml >kept/gate 2>&1 </dev/null
+"$RONDO" answer "$(run_id kept/gate)" g "$second" >kept/refused 2>&1
+there "gate 'g': expected boolean" kept/refused
+there '***' kept/refused
+clean "an answer that is refused" kept/refused
+
 # A key of a model, whose server tells it: in pieces, in what tools are called with, encoded, in errors.
 server=$(dirname "$RONDO")/tests/server
 serve() { # the script on stdin

@@ -15,7 +15,7 @@ run() {
     local what=$1 file=$2 found
     shift 2
     rm -rf kept && mkdir kept
-    RONDO_HTTP_TAPE=record:kept/tape timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
+    RONDO_HTTP_TAPE=${tape-record:kept/tape} timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
         >kept/out 2>kept/err </dev/null
     timeout 60 "$RONDO" run --json "$file" ${allow---yolo} --store kept/s2.db "$@" >kept/json 2>kept/err2 </dev/null
     "$RONDO" events "$(run_id kept/err)" -v --store kept/s.db >kept/events 2>&1
@@ -57,6 +57,19 @@ END
 done
 no_mark=
 
+# Cut by rondo, which ends the command.
+cat >slow.sh <<'END'
+printf 'the whole: %s, half of it: %s' "$KEY" "${KEY:0:20}"
+printf 'the whole: %s, half of it: %s' "$KEY" "${KEY:0:20}" >&2
+exec sleep 60
+END
+flow slow.yaml <<'END'
+name: slow
+agents: { a: { run: [bash, slow.sh], env: { KEY: "env:CANARY" }, timeout: 700ms } }
+steps: [ { id: s, agent: a, instructions: x } ]
+END
+run "a command that is too slow" slow.yaml
+
 # ---- what tools are asked and what they say -----------------------------------------------------------------
 
 for k in 1 9 20 39; do
@@ -80,7 +93,7 @@ END
             i grep "$(jq -nc --arg a "$long" '{pattern: ("(" + $a)}')" j fetch "$(jq -nc --arg a "$long" '{url: ("ftp://" + $a)}')" \
             k fetch "$(jq -nc --arg a "$(many "$k" 15)" '{url: ("http://127.0.0.1:1/" + $a)}')" \
             l fetch "$(jq -nc --arg a "$(many "$k" 6)" '{url: ("http://" + $a + ".invalid/")}')" \
-            m "$(many "$k" 5)" '{}' n "$long" '{}' o read "$(jq -nc --arg a "$long" '{path: [$a]}')" \
+            m "$(many "$k" 5)" '{}' q "$key" '{}' n "$long" '{}' o read "$(jq -nc --arg a "$long" '{path: [$a]}')" \
             p read "$(jq -nc --arg a "$long" '{path: "long", offset: $a}')" r bash "$(jq -nc --arg a "$long" '{command: ("exit 3 #" + $a)}')" \
             s write "$(jq -nc --arg a "$long" --arg b "$(many "$k" 5)" '{path: ($b + "/../../" + $a), content: "x"}')"
         echo then
@@ -165,6 +178,20 @@ END
 header Content-Type: text/event-stream
 send data: {"error":{"message":"$text"}}\n\n
 END
+    says_instead "an error that breaks off" <<END
+status 400
+send {"error":{"message":"$key ${key:0:20}
+wait 50
+cut
+END
+    no_mark=1 # nothing else of it is shown
+    tape= says_instead "an answer that breaks off" <<END
+header Content-Type: text/event-stream
+send data: {"choices":[{"index":0,"delta":{"content":"It is ${key:0:20}"}}]}\n\n
+wait 50
+cut
+END
+    no_mark=
     says_instead "a page" <<END
 header Content-Type: text/html
 send <html><body><h1>Hello</h1>$(many "$k" 300)
@@ -193,9 +220,11 @@ END
 done
 stop
 
-# ---- MCP servers --------------------------------------------------------------------------------------------
+# ---- MCP servers: what they say is not their own secret, but one that the run knows ---------------------------
 
+echo "$key" >keyfile
 cat >mcp.sh <<'END'
+KEY=$(cat keyfile)
 fill() { head -c "$1" /dev/zero | tr '\0' "$2"; }
 many() { fill "$1" p; for _ in $(seq "$2"); do printf %s "$KEY"; done; }
 long=$(many "$2" 120)
@@ -208,7 +237,7 @@ while read -r line; do
     refuses:*initialize*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     version:*initialize*) result='{"protocolVersion":"'$long'","capabilities":{"tools":{}}}' ;;
     lists:*tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
-    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object"}}' ;;
+    describes:*tools/list*) tool='{"name":"t","description":"'$(many "$2" 500)'","inputSchema":{"type":"object","description":"'$KEY'","properties":{"p":{"type":"string","default":"'$KEY'"}}}}' ;;
     bad:*tools/list*) tool='{"name":"'"$(many "$2" 3)"'","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"'$long'"}},{"name":"t","inputSchema":{"type":"object"}}' ;;
     fails:*tools/call*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32000,"message":"'"$long"'"}}'; continue ;;
     type:*tools/call*) result='{"content":[{"type":"'$long'"},{"type":"audio","mimeType":"'$long'","data":"AAAA"}]}' ;;
@@ -228,7 +257,7 @@ for k in 1 9 20 39; do
     for what in dies refuses version lists describes bad fails type; do
         flow mcp.yaml <<END
 name: mcp
-mcpServers: { s: { command: bash, args: [mcp.sh, $what, "$k"], env: { KEY: "env:CANARY" } } }
+mcpServers: { s: { command: bash, args: [mcp.sh, $what, "$k"] } }
 agents: { w: { prompt: p, model: compat/m, tools: [s] } }
 steps: [ { id: a, agent: w, instructions: x } ]
 END

@@ -244,6 +244,19 @@ check "a fork inside of a call" 0 "Done otherwise." "$RONDO" resume -q --store k
 same "pays nothing again" "$(requests)" 1
 same "and does again what is behind it" "$(tr '\n' ' ' <did)" "one two two two "
 
+# ---- killed, and the agent that called cannot go on -----------------------------------------------------------
+rm -f go did
+sed 's/\[writer, slow\]/[bash, slow]/; s/^name: slow/&\noptions: { onUnknown: fail }/' slow.yaml >cannot.yaml
+serve < <(calls c1 slow '{}' c2 bash '{"command":"sleep 600"}'; then_; text never)
+"$RONDO" run -q --yolo --store f.db cannot.yaml >out 2>err & pid=$!
+wait_for did two
+kill -9 $pid; wait $pid 2>/dev/null
+id=$("$RONDO" runs --store f.db --json | jq -r .id | head -1)
+check "it fails" 1 "" "$RONDO" resume -q --yolo --store f.db "$id"
+same "behind those that it called" "$("$RONDO" events --store f.db --json "$id" | jq -r 'select(.type=="step_cancelled" or .type=="error").path' | tr '\n' ' ')" \
+     "a.slow[0].y a.slow[0] a "
+check "and it can be replayed" 0 "" "$RONDO" replay -q --store f.db "$id"
+
 # ---- cancelled ---------------------------------------------------------------------------------------------
 rm -f go did
 serve < <(calls c2 slow '{}'; then_; text never)

@@ -46,6 +46,18 @@ ended() {
     if [ "${ms:-9999}" -lt 2000 ]; then ok; else bad "$1: the run ended '$ms' ms later"; fi
 }
 run() { "$RONDO" run --json --yolo "$@" w.yaml >out 2>err </dev/null; }
+start() { # in the background; nobody sees what an earlier run has said
+    : >out
+    "$RONDO" run --json --yolo "$@" w.yaml >out 2>err </dev/null &
+    job=$!
+}
+
+still() { kill -0 "$2" 2>/dev/null && ok || bad "$1"; } # NAME PID: it has not ended
+once() { # COMMAND [STEP]
+    flow w.yaml <<<"name: once
+agents: { w: { run: '$1', effects: once } }
+steps: [{ id: a, agent: w${2:+, $2} }]"
+}
 
 for wait in probe greet list http model command; do
     make $wait "timeout: 300ms"
@@ -60,35 +72,119 @@ for wait in probe greet list http model command; do
     run --store :memory: --timeout 300ms
     ended "$wait, the run's timeout" timer 124 $?
 
-    "$RONDO" run --json --yolo --store s.db w.yaml >out 2>err </dev/null &
-    job=$!
+    start --store s.db
     wait_for out step_start
     "$RONDO" cancel --store s.db "$(jq -r .runId out | head -1)" >/dev/null 2>&1
     wait $job
     ended "$wait, rondo cancel" cancel 1 $?
 
-    "$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
-    job=$!
+    start --store :memory:
     wait_for out step_start
     kill -TERM $job
     wait $job
     ended "$wait, SIGTERM" cancel 143 $?
 done
 
+# A reviewer has its own time.
+flow w.yaml <<<"name: review
+agents: { w: { run: 'true' }, r: { run: 'sleep 1000', timeout: 1s } }
+steps: [{ id: a, agent: w, timeout: 300ms, review: { agent: r } }]"
+run --store :memory:
+ended "review, the agent's timeout" step_start 1 $?
+has "timed out after 1 s"
+hasnt "timed out after 300 ms"
+
+# A step is cancelled while its worktree is put away, because its model chose no skill.
+if command -v git >/dev/null; then
+    serve < <(text "none of them")
+    mkdir tree bin && cd tree || exit 1
+    printf '#!/bin/sh\ncase "$*" in *"status --"*) cd %s; echo x >held; until [ -e go ]; do sleep 0.02; done ;; esac\nexec %s "$@"\n' \
+        "$scratch/tree/.git/objects" "$(command -v git)" >../bin/git
+    chmod +x ../bin/git
+    git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m one
+    flow w.yaml <<<"name: skills
+options: { isolation: worktree-per-step }
+agents: { w: { prompt: p, model: compat/m, tools: [read], skills: { a: { description: a }, b: { description: b } } } }
+steps: [{ id: a, agent: w, instructions: x }]"
+    PATH=$scratch/bin:$PATH start --store :memory:
+    wait_for .git/objects/held x
+    kill -TERM $job
+    wait_for out '"cancel"'
+    touch .git/objects/go
+    wait $job
+    same "a skill that was not chosen, SIGTERM: status" $? 143
+    cd "$scratch" || exit 1
+fi
+
+# ---- what is left when the run has ended -------------------------------------------------------------------
+
+# leaves NAME SIGNAL STATUS: within less time than the child is given
+leaves() {
+    local from rc
+    from=$(date +%s%N)
+    kill -$2 $job
+    wait $job
+    rc=$?
+    same "$1: status" $rc "$3"
+    if [ $((($(date +%s%N) - from) / 1000000)) -lt 1500 ]; then ok; else bad "$1: it did not leave at once"; fi
+}
+echo "name: left
+$(mcp '{ command: sh, args: [-c, "trap : TERM; while :; do sleep 0.1; done"] }' | sed 's/ @[A-Z]*@//')" | flow w.yaml
+start --store s.db
+wait_for out step_start
+kill -TERM $job
+wait_for out workflow_end
+sleep 0.1
+leaves "a child that has its grace, another signal" INT 143
+says "go on with: rondo resume"
+
+once 'echo said'
+: >told
+"$RONDO" run --store :memory: --notify 'echo $$ >told; exec sleep 1000' w.yaml >out 2>err </dev/null &
+job=$!
+wait_for told '[0-9]'
+leaves "a program that is told of the end, a signal" TERM 143
+says "completed"
+same "the answer was there" "$(cat out)" said
+kill "$(cat told)"
+
+# Before it has begun anything, it ends as any program does.
+mkfifo given
+rm -f s.db
+"$RONDO" run --store s.db --timeout 100ms --inputs given w.yaml >out 2>err </dev/null &
+job=$!
+sleep 0.5
+still "no timeout counts before the run" $job
+leaves "inputs that do not come, a signal" TERM 143
+same "nothing was kept" "$(ls s.db 2>&1 | grep -c '^s.db$')" 0
+
+# Whoever reads what we say may stand still.
+for stream in 1 2; do
+    flow w.yaml <<<"name: much
+agents: { w: { script: ['$(printf '%05000d' 0)'] } }
+steps: [{ id: l, loop: { maxIterations: 1000 }, steps: [{ id: a, agent: w, instructions: x }] }]"
+    mkfifo pipe
+    exec 8<>pipe
+    if [ $stream = 1 ]; then "$RONDO" run --json --store :memory: w.yaml >pipe 2>err </dev/null 8>&- &
+    else "$RONDO" run -v --store :memory: w.yaml 2>pipe >out </dev/null 8>&- &
+    fi
+    job=$!
+    sleep 1
+    for signal in TERM INT; do kill -$signal $job; sleep 0.2; done
+    still "stream $stream did not hold it up" $job
+    leaves "stream $stream, a third signal" HUP 143
+    exec 8>&-
+    rm pipe
+done
+
 # ---- work that may be done once only ---------------------------------------------------------------------
 
-once() { # COMMAND [STEP]
-    flow w.yaml <<<"name: once
-agents: { w: { run: '$1', effects: once } }
-steps: [{ id: a, agent: w${2:+, $2} }]"
-}
 once 'sleep 1000' 'timeout: 300ms'
 run --store :memory:
 ended "once, the step's timeout" timer 1 $?
 once 'until [ -e go ]; do sleep 0.02; done'
 rm -f go
-"$RONDO" run --json --yolo --store :memory: w.yaml >out 2>err </dev/null &
-job=$!
+start --store :memory:
 wait_for out step_start
 kill -TERM $job
 wait_for out '"cancel"'
@@ -112,7 +208,6 @@ lock() {
     wait_for held locked
 }
 unlock() { exec 9>&-; wait $lock; rm -f hold held; }
-still() { kill -0 "$2" 2>/dev/null && ok || bad "$1"; } # NAME PID: it has not ended
 
 # begin [OPTION]...: a run in s.db that has something to write, once somebody else has locked it
 begin() {

@@ -11,6 +11,7 @@ ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
 same() { if [ "$2" = "$3" ]; then ok; else bad "$1: got '$2', wanted '$3'"; fi; }
 has() { if grep -qF -- "$2" "$3"; then ok; else bad "$1: no '$2' in: $(head -c 600 "$3")"; fi; }
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
 until_true() { until "$@" 2>/dev/null; do sleep 0.02; done; }
 
 repo() { # an empty one with two files; leaves us in it
@@ -213,18 +214,28 @@ git=$(command -v git)
 mkdir "$HOME/bin"
 cat >"$HOME/bin/git" <<E
 #!/bin/sh
-case "\$*" in *"worktree add"*) echo \$\$ >"$HOME/pids"; exec sleep 1000 ;; esac
+case "\$*" in *"worktree add"*) echo \$\$ >"$HOME/stuck/.git/objects/pid"; exec sleep 1000 ;; esac
 exec "$git" "\$@"
 E
 chmod +x "$HOME/bin/git"
 flow '[ { id: a, agent: c, timeout: 500ms } ]' >f.yaml <<<"  c: { run: [touch, ran] }"
-rm -f "$HOME/pids"
 PATH=$HOME/bin:$PATH "$RONDO" run -q f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
 same "stuck: status" $? 1
 has "stuck: why" "timed out after 500 ms" "$HOME/err"
-if kill -0 "$(cat "$HOME/pids")" 2>/dev/null; then bad "stuck: git is still there"; else ok; fi
+if [ -s .git/objects/pid ] && is_gone "$(cat .git/objects/pid)"; then ok; else bad "stuck: git is still there"; fi
 rm f.yaml
 clean stuck
+
+# What a step has changed is kept, but nobody waits for that as long as for other work.
+repo keeping
+sed -i 's/"worktree add"/"status --porcelain"/; s/stuck/keeping/' "$HOME/bin/git"
+flow '[ { id: a, agent: c, timeout: 500ms } ]' >f.yaml <<<"  c: { run: [touch, ran] }"
+PATH=$HOME/bin:$PATH timeout 60 "$RONDO" run -q f.yaml >"$HOME/out" 2>"$HOME/err" </dev/null
+same "keeping: status" $? 1
+has "keeping: why" "timed out after 500 ms" "$HOME/err"
+if [ -s .git/objects/pid ] && is_gone "$(cat .git/objects/pid)"; then ok; else bad "keeping: git is still there"; fi
+rm f.yaml
+clean keeping
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

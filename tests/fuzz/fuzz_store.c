@@ -73,7 +73,7 @@ static sqlite3 *open_db(void)
     sqlite3 *db = NULL;
     visit_require(sqlite3_open(visit_store(), &db) == SQLITE_OK, "the store cannot be opened");
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-    sqlite3_exec(db, "PRAGMA synchronous = off; PRAGMA journal_mode = off", NULL, NULL, NULL);
+    sqlite3_exec(db, "PRAGMA synchronous = off; PRAGMA journal_mode = wal", NULL, NULL, NULL);
     return db;
 }
 
@@ -87,6 +87,7 @@ static void make_whole(void)
     buf_reserve(&whole, SQL_FILE_MAX);
     whole.len = fread(whole.data, 1, SQL_FILE_MAX, file);
     fclose(file);
+    visit_require(visit((const char *const[]){ "runs", NULL }), "the store that was not changed cannot be read");
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------ */
@@ -127,7 +128,8 @@ static void bind_changed(sqlite3_stmt *set, sqlite3_stmt *row, const struct chan
         sqlite3_bind_int64(set, 1, (int64_t)number);
         return;
     }
-    splice(&out, sqlite3_column_blob(row, 1), (size_t)sqlite3_column_bytes(row, 1), c);
+    const char *old = sqlite3_column_blob(row, 1); // NULL: empty
+    splice(&out, old ? old : "", (size_t)sqlite3_column_bytes(row, 1), c);
     if (type == SQLITE_TEXT)
         sqlite3_bind_text(set, 1, buf_text(&out), (int)out.len, SQLITE_TRANSIENT);
     else

@@ -581,6 +581,20 @@ TEST(servers_see_only_what_they_may)
     shut_down();
 }
 
+TEST(a_secret_that_is_a_word_of_a_schema_changes_no_tool)
+{
+    struct toolbox now = { 0 };
+    rondo_error err;
+    secrets_add(&secrets, "string", 6);
+    connect_well("");
+    CHECK(mcp_add_tools(mcp, "mock", NULL, &now, &err) == 0);
+    const struct tool *echo = toolbox_find(&now, "mock__echo");
+    const json_t *word = json_object_get(json_object_get(echo->parameters, "properties"), "text");
+    CHECK_STR(json_string_value(json_object_get(word, "type")), "string");
+    toolbox_clear(&now);
+    shut_down();
+}
+
 TEST(a_variable_that_is_not_set_is_named)
 {
     rondo_error err;

@@ -203,7 +203,7 @@ TEST(what_others_have_made_stays)
     tempdir_remove(home);
 }
 
-/* Another process takes the folder that holds the name for a project's.  As root it can hold a name in it. */
+/* Another process takes the folder that holds the name for a project, and holds a name in it where it can (as root). */
 TEST(what_is_held_goes_with_what_is_held_in_it)
 {
     set_up();

@@ -52,6 +52,24 @@ TEST(the_longest_secret_wins)
     secrets_clear(&secrets);
 }
 
+TEST(secrets_that_overlap_are_gone_as_one)
+{
+    struct secrets secrets = { 0 };
+    auto_buf struct buf json = { 0 }, last = { 0 };
+    const char *text = "{\"k\": \"svc-deploy-9f8a-QWERTYUI\"}";
+    secrets_add(&secrets, "svc-deploy-9f8a", 15);
+    secrets_add(&secrets, "9f8a-QWERTYUI", 13);
+    secrets_add(&secrets, "=sv", 3);
+    check(&secrets, "a svc-deploy-9f8a-QWERTYUI b", "a *** b");
+    check(&secrets, "user=svc-deploy-9f8a-QWERTYUI b", "user*** b");
+    check(&secrets, "svc-deploy-9f8a-QWERTY", "***-QWERTY");
+    secrets_put_json(&secrets, &json, text, strlen(text));
+    CHECK_STR(buf_text(&json), "{\"k\": \"***\"}");
+    secrets_put_last(&secrets, &last, "svc-deploy-9f8a-QWERTYUI b", 26, 6, true);
+    CHECK_STR(buf_text(&last), " b");
+    secrets_clear(&secrets);
+}
+
 TEST(secrets_in_json_are_seen_too)
 {
     struct secrets secrets = { 0 };

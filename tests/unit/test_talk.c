@@ -40,7 +40,7 @@ static void start(struct child *child, const char *text)
     if (!loop)
         CHECK(loop_open(&loop, &err) == 0);
     struct process_spec spec = { .argv = argv, .env = env, .on_data = on_data, .on_end = on_end, .user = child,
-                                 .grace_ms = 200 };
+                                 .grace_ms = 200, .farewell_ms = 1000 };
     CHECK(process_start(loop, &spec, &child->process, &err) == 0);
 }
 
