@@ -822,6 +822,11 @@ typedef struct rondo_run_options {
     bool in_memory;      /* not kept, though the engine has a store */
     bool reopen;         /* resume, recover: go on also when it failed or was cancelled */
     bool from_start;     /* resume, recover: events are handed out again from the first one */
+    /* resume, recover: limits that are others from now on, by the path of a loop or step in the definition ("" is the
+       run): { "refine": { "maxIterations": 10 } }.  There are maxIterations, maxFailures, patience, stallRepeats,
+       timeoutMs, budgetMs, budgetTokens, budgetNano and budgetCalls; the run has the last five.  Borrowed; NULL: none.
+       RONDO_EINVAL: there is no such limit.  RONDO_ESTATE: it is used up already. */
+    const rondo_value *limits;
 } rondo_run_options;
 #define RONDO_RUN sizeof(rondo_run_options)
 
@@ -1132,6 +1137,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(COORDINATOR_INBOX, 41, "coordinator_inbox_message") /* what the coordinator is told */   \
     X(RESUME_QUEUED, 42, "resume_queued")    /* a step that has ended is to speak again, and is at it already */ \
+    X(LIMITS, 43, "limits_changed")          /* value: { path, limits } */                      \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

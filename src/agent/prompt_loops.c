@@ -220,7 +220,7 @@ static int put_revision(struct sheet *sheet, const struct act *loop, const char 
             return err_in(err, "feedback of loop '%s'", loop->node->name);
         loop_put_nudge(&text, loop);
     } else {
-        loop_put_advice(&text, loop);
+        loop_put_advice(&text, sheet->see.run, loop);
     }
     text_heading(sheet->out, "## Revision Instructions%s", which);
     sheet_put_buf(sheet->out, &text, PROMPT_MAX);
@@ -264,7 +264,7 @@ static int put_visit(struct sheet *sheet, const struct act *machine)
     text_heading(sheet->out, "## Previous Iteration Output (Iteration %u)", l->visits);
     sheet_put_content(sheet->out, l->previous, PROMPT_MAX);
     text_heading(sheet->out, "## Revision Instructions");
-    loop_put_advice(sheet->out, machine);
+    loop_put_advice(sheet->out, sheet->see.run, machine);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* cmd_resume.c - rondo resume RUN: goes on with a stored run, after a crash, a stop, a gate or a failure. */
 #include "cli/commands.h"
+#include "cli/limit_option.h"
 #include "cli/migration.h"
 #include "cli/running.h"
 #include "engine/flows.h"
@@ -39,7 +40,7 @@ static int recall_env(struct running *r)
 static bool is_only_shown(const struct running *r)
 {
     const struct run_args *a = r->args;
-    return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens;
+    return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens && !a->limit.count;
 }
 
 static int check_within(struct running *r)
@@ -53,6 +54,10 @@ static int go_on(struct running *r)
     rondo_run_options options = running_options(r);
     options.from_start = true;
     options.reopen = true;
+    auto_json json_t *limits = NULL;
+    if (limit_option_read(&r->args->limit, &limits, &err) < 0)
+        return running_fail_said(r, &err);
+    options.limits = limits;
     int rc = is_only_shown(r)
                  ? flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err)
                  : flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err);
@@ -92,6 +97,7 @@ static const struct option options[] = {
     { "max-tokens", 0, OPT_LIMIT, AT(max_tokens), "N", .help = "stop when these are used" },
     { "max-concurrency", 0, OPT_LIMIT, AT(max_concurrency), "N",
       .help = "agents at a time, where the file does not say (5)" },
+    { "limit", 0, OPT_TEXTS, AT(limit), "PATH:KEY=VALUE", .help = "another limit of a loop or step from now on" },
     { "prompts", 0, OPT_TEXT, AT(prompts), "DIR", .help = "write every prompt to a file there" },
     { "notify", 0, OPT_TEXT, AT(notify), "COMMAND", .help = "run this when a gate opens and when the run has ended" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
@@ -112,6 +118,10 @@ const struct cmd command_resume = {
              "file since.  With --migrate the run moves to the file as it is now: what differs\n"
              "is shown, and steps that have not started may be added, changed and removed.\n"
              "A change of anything that has started is refused.\n"
+             "\n"
+             "--limit refine:maxIterations=30 lets a loop go on that has reached its cap; likewise\n"
+             "maxFailures, patience, stall.repeats, timeout, budget.tokens, budget.cost, budget.calls\n"
+             "and budget.time.  Without a path (':budget.cost=5') it is the limit of the run.\n"
              "\n"
              "Exit status as of 'rondo run'; 7 when another process drives this run.",
     .options = options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_resume,

@@ -10,6 +10,7 @@
 #include "engine/shell.h"
 #include "run/encore.h"
 #include "run/event.h"
+#include "run/limits.h"
 #include "run/usage.h"
 
 #include <string.h>
@@ -610,6 +611,7 @@ static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
     for (uint32_t i = 0; i < row->kid_count && row->node->kind == RONDO_KIND_LOOP; i++)
         row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
+    row->cap = limits_of(ev->run, row->node)->loop.cap;
     row->state = ROW_RUNNING;
 }
 

@@ -36,6 +36,7 @@ struct row {
     uint16_t attempt;
     int64_t start_ns, end_ns;
     int64_t first_ns;     // when its first try began, without the time of reviews since then; 0: it has not
+    int64_t cap;          // loops: of this run
     int64_t pass, passes; // loops: the present one, from 0; how many ran
     int64_t of_pass;      // in a loop: the pass of it that the row is about, -1 for the present one
     uint64_t items;       // each: how many there are

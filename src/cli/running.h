@@ -29,7 +29,7 @@ struct run_args {
     double max_cost;
     const char *coordinator;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;
-    struct texts input;
+    struct texts input, limit;
 };
 
 /* What a command has while it works; everything is let go of in the end. */

@@ -9,6 +9,7 @@
 #include "data/value.h"
 #include "engine/shell.h"
 #include "run/event.h"
+#include "run/limits.h"
 #include "run/review.h"
 #include "run/usage.h"
 
@@ -128,8 +129,9 @@ static void put_pass(struct buf *out, const struct tell *tell, const rondo_event
     const rondo_node *loop = rondo_event_node(ev);
     double score;
     buf_printf(out, " pass %u", ev->ordinal + 1);
-    if (loop && loop->loop.cap != RONDO_UNBOUNDED)
-        buf_printf(out, "/%lld", (long long)loop->loop.cap);
+    int64_t cap = loop ? limits_of(ev->run, loop)->loop.cap : RONDO_UNBOUNDED;
+    if (cap != RONDO_UNBOUNDED)
+        buf_printf(out, "/%lld", (long long)cap);
     if (rondo_event_score(ev, &score))
         buf_printf(out, " score %g", score);
     put_more(out, tell, ev);
@@ -237,6 +239,19 @@ static void put_forked(struct buf *out, const struct tell *tell, const rondo_eve
     buf_printf(out, " after event %lld", (long long)json_integer_value(json_object_get(ev->value, "seq")));
 }
 
+static void put_limits(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const char *path = json_string_value(json_object_get(ev->value, "path")), *key;
+    json_t *limit;
+    buf_putc(out, ' ');
+    put_text(out, tell, path && *path ? path : "the run");
+    json_object_foreach(json_object_get(ev->value, "limits"), key, limit) {
+        buf_putc(out, ' ');
+        put_text(out, tell, key);
+        buf_printf(out, "=%lld", (long long)json_integer_value(limit));
+    }
+}
+
 /* What starts again, as it is called from now on. */
 static void put_reopened(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
@@ -318,6 +333,7 @@ static const struct line_kind {
     [RONDO_EV_AGENT_IDLE] = { VERBOSE, STYLE_NONE, NULL },
     [RONDO_EV_RESUME_QUEUED] = { ALWAYS, STYLE_NONE, put_value },
     [RONDO_EV_WAKE_WARNING] = { ALWAYS, STYLE_YELLOW, put_wake },
+    [RONDO_EV_LIMITS] = { ALWAYS, STYLE_BOLD, put_limits },
     [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
 };
 

@@ -241,7 +241,7 @@ void view_put_passes(struct buf *out, int64_t passes, int reason)
 static void put_passes(struct line *line, const struct row *row)
 {
     struct buf *out = &line->text;
-    int64_t cap = row->node->loop.cap;
+    int64_t cap = row->cap;
     bool open = row_is_open(row);
     if (row->pass < 0 && !row->passes)
         return;

@@ -144,7 +144,8 @@ static struct rondo_event *next_slot(rondo_engine *engine)
 }
 
 /* What a driver begins with is never too late. */
-#define BEGINNINGS (1ull << RONDO_EV_WORKFLOW_START | 1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED)
+#define BEGINNINGS (1ull << RONDO_EV_WORKFLOW_START | 1ull << RONDO_EV_RESUMED | 1ull << RONDO_EV_REOPENED | \
+                    1ull << RONDO_EV_LIMITS)
 
 /* What the core no longer accepts (late results, old timers) is dropped without a trace; but work that was to be ended
    and has ended by itself in the same turn need not be waited for. */

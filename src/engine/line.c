@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/encore.h"
 #include "run/inherit.h"
+#include "run/limits.h"
 #include "run/review.h"
 #include "run/see.h"
 #include "run/usage.h"
@@ -388,8 +389,9 @@ static void put_outputs(struct line *l)
 static void put_pass(struct line *l)
 {
     put_number(l, "pass", l->ev->ordinal);
-    if (l->node && l->node->loop.cap != RONDO_UNBOUNDED)
-        put_number(l, "cap", (uint64_t)l->node->loop.cap);
+    int64_t cap = l->node ? limits_of(&l->run->core, l->node)->loop.cap : RONDO_UNBOUNDED;
+    if (cap != RONDO_UNBOUNDED)
+        put_number(l, "cap", (uint64_t)cap);
 }
 
 static void put_iteration_end(struct line *l)
@@ -734,6 +736,7 @@ static const struct {
     [RONDO_EV_GATE_WAITING] = { put_ask, NULL },
     [RONDO_EV_RESUMED] = { put_members, NULL },
     [RONDO_EV_REOPENED] = { put_members, NULL },
+    [RONDO_EV_LIMITS] = { put_members, NULL },
     [RONDO_EV_FORKED] = { put_members, NULL },
     [RONDO_EV_RESUME_QUEUED] = { put_members, NULL },
 };

@@ -3,14 +3,15 @@
 
 #include "run/budget.h"
 #include "run/end_text.h"
+#include "run/limits.h"
 
 /* The budget that was used up is the loop's own, or that of something around it. */
 static void find_budget(const struct reader *reader, const struct run *run, uint32_t slot, struct loop_end *end)
 {
-    const rondo_budget *budget = &reader->places[slot].node->opts.budget;
+    const rondo_budget *budget = &limits_of(run, reader->places[slot].node)->opts.budget;
     while (slot && !budget_limit(budget, end->reason)) {
         slot = reader->places[slot].parent;
-        budget = slot ? &reader->places[slot].node->opts.budget : &run->budget;
+        budget = slot ? &limits_of(run, reader->places[slot].node)->opts.budget : &run->budget;
     }
     end->budget = budget;
     end->spent = reader_usage(reader, slot);
@@ -21,7 +22,8 @@ static struct loop_end end_of(const struct rondo_event *ev)
 {
     const struct reader *reader = &run_of(ev->run)->reader;
     const struct loop_seen *loop = reader_loop(reader, ev->act);
-    struct loop_end end = { .node = reader->places[ev->act].node, .reason = ev->code, .passes = ev->ordinal,
+    struct loop_end end = { .node = limits_of(ev->run, reader->places[ev->act].node), .reason = ev->code,
+                            .passes = ev->ordinal,
                             .best = -1 };
     bool has_passed = node_is_loop(end.node) && loop && ev->ordinal;
     if (has_passed) {

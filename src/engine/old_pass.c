@@ -48,7 +48,7 @@ static const uint64_t told_of_acts =
     BIT(GATE_ANSWERED) | BIT(DETECTOR) | BIT(BUDGET) | BIT(CANCEL) | BIT(DELAY) | BIT(TIMER) | BIT(ITEMS) |
     BIT(NOTE) | BIT(CHOICE) | BIT(RULE_FAILED) | BIT(REVIEW) | BIT(RESERVE) | BIT(GRANTED) | BIT(REFUSED) |
     BIT(SETTLED);
-static const uint64_t told_of_runs = BIT(RESUMED) | BIT(FORKED) | BIT(REOPENED);
+static const uint64_t told_of_runs = BIT(RESUMED) | BIT(FORKED) | BIT(REOPENED) | BIT(LIMITS);
 
 static struct act *live(struct again *a, uint32_t slot)
 {

@@ -7,6 +7,7 @@
 #include "engine/shell.h"
 
 #include "run/budget.h"
+#include "run/limits.h"
 #include "run/reopen.h"
 #include "run/ruleset.h"
 
@@ -138,7 +139,7 @@ int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err)
     return rebuild(run, ev->seq - 1, NULL, err);
 }
 
-static json_t *limits_of(const rondo_run_options *options)
+static json_t *run_limits(const rondo_run_options *options)
 {
     json_t *limits = json_object();
     const struct {
@@ -152,6 +153,7 @@ static json_t *limits_of(const rondo_run_options *options)
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].value)
             json_object_set_new(limits, rows[i].key, json_integer(rows[i].value));
+    json_object_update(limits, json_object_get(options->limits, ""));
     return limits;
 }
 
@@ -171,12 +173,42 @@ static int check_limits(rondo_run *run, const json_t *limits, rondo_error *err)
     return 0;
 }
 
+/* Loops whose limits are to change, which may have ended by them. */
+static void watch_loops(struct reopen *reopen, const struct run *run, const json_t *limits)
+{
+    const char *path;
+    json_t *of_path;
+    json_object_foreach((json_t *)limits, path, of_path) {
+        const rondo_node *node = *path ? limits_node(run, path) : NULL;
+        if (node && node_is_loop(node))
+            reopen_watch(reopen, node);
+    }
+}
+
+static int check_loops(rondo_run *run, const struct reopen *reopen, rondo_error *err)
+{
+    for (uint32_t i = 0; i < reopen->loop_count; i++) {
+        const struct reopen_loop *loop = &reopen->loops[i];
+        if (loop->end && !reopen_can_raise(loop))
+            return err_set(err, RONDO_ESTATE, "loop '%s' has ended (%s): another limit would change nothing",
+                           loop->node->name, rondo_reason_text(loop->reason));
+        if (loop->end && loop->is_past)
+            return err_set(err, RONDO_ESTATE, "loop '%s' has ended, and others have begun since then: "
+                           "rondo fork %s --at %s.%u, and resume the fork with this limit",
+                           loop->node->name, run->id, loop->path, loop->passes ? loop->passes - 1 : 0);
+    }
+    return 0;
+}
+
 /* Reads the log once to see what ended the run, and once more without that. */
 static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t **ret, rondo_error *err)
 {
     struct reopen reopen = { 0 };
     uint64_t last = run->core.seq;
+    watch_loops(&reopen, &run->core, options->limits);
     int rc = rebuild(run, last, &reopen, err);
+    if (rc == 0)
+        rc = check_loops(run, &reopen, err);
     if (rc == 0) {
         json_t *undone = reopen_undone(&reopen, &run->core);
         add_undone(run, undone);
@@ -185,7 +217,7 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t *
         json_decref(undone);
     }
     reopen_clear(&reopen);
-    auto_json json_t *limits = limits_of(options);
+    auto_json json_t *limits = run_limits(options);
     if (rc == 0 && json_object_size(limits))
         json_object_set(*ret, "limits", limits);
     return rc == 0 ? check_limits(run, limits, err) : rc;
@@ -197,7 +229,8 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error 
     int status = run->core.status;
     if (!status)
         return 0;
-    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason))
+    bool is_raised = json_object_size(options->limits);
+    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !is_raised))
         return err_set(err, RONDO_ESTATE, "the run has %s: there is nothing to take up again",
                        status == RONDO_STATUS_SKIPPED ? "been skipped" : "completed");
     if (reopen_log(run, options, &value, err) < 0) {
@@ -209,4 +242,38 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error 
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
     return 0;
+}
+
+/* ---- limits that change -------------------------------------------------------------------------------------- */
+
+static int check_path(rondo_run *run, const char *path, const json_t *limits, rondo_error *err)
+{
+    struct run *core = &run->core;
+    const rondo_node *node = *path ? limits_node(core, path) : NULL;
+    if (*path && !node)
+        return err_set(err, RONDO_EINVAL, "there is no step '%.200s' in the workflow", path);
+    if (!json_object_size(limits))
+        return err_set(err, RONDO_EINVAL, "'%.200s': which limit is to change?", path);
+    if (limits_check(core, node, limits, err) < 0 || limits_check_left(core, node, limits, err) < 0)
+        return *path ? err_in(err, "%s", path) : err->code;
+    return 0;
+}
+
+int resume_check_limits(rondo_run *run, const json_t *limits, rondo_error *err)
+{
+    const char *path;
+    json_t *of_path;
+    json_object_foreach((json_t *)limits, path, of_path)
+        if (check_path(run, path, of_path, err) < 0)
+            return err->code;
+    return 0;
+}
+
+void resume_change_limits(rondo_run *run, const json_t *limits)
+{
+    const char *path;
+    json_t *of_path;
+    json_object_foreach((json_t *)limits, path, of_path)
+        shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_LIMITS, .flags = EF_VALUE,
+                                                   .value = json_pack("{s:s, s:O}", "path", path, "limits", of_path) });
 }

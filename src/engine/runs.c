@@ -430,6 +430,9 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     run->ahead_ns = MAX(run->core.now_ns - shell_now_ns(run->engine), 0);
     if (rc == 0 && reopens)
         rc = resume_reopen(run, options, err);
+    if (rc == 0 && goes_on && options->limits)
+        rc = run->core.status ? err_set(err, RONDO_ESTATE, "the run has ended: its limits change when it is reopened")
+                              : resume_check_limits(run, options->limits, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;
@@ -440,6 +443,8 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         shell_stop(run);
     else if (!reopens)
         go_on(run);
+    if (goes_on && options->limits)
+        resume_change_limits(run, options->limits);
     if (!run->ended)
         later_listen(run, true);
     *ret = run;

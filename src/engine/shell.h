@@ -434,6 +434,10 @@ json_t *task_emit_value(const rondo_emit *event, const char *author); // author:
 /* What was in flight when the process died, and what becomes of it: [{ path, action, key }], new. */
 json_t *resume_list(rondo_run *run);
 
+/* Can these limits of rondo_run_options be changed in a run that goes on?  And that they are. */
+int resume_check_limits(rondo_run *run, const json_t *limits, rondo_error *err);
+void resume_change_limits(rondo_run *run, const json_t *limits);
+
 /* A run that failed, was cancelled or used up its limits goes on; run_reopened is its next event.  One that
    is still going is left as it is. */
 int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err);

@@ -113,7 +113,7 @@ static bool is_heard(const struct act *loop)
 static void hear_loop(rondo_task *task, struct act *loop, rondo_feedback *ret)
 {
     struct loop_act *l = loop->loop;
-    loop_put_advice(&task->text, loop);
+    loop_put_advice(&task->text, &task->work.run->core, loop);
     ret->previous = own_previous(task, loop);
     ret->last = history_last(&l->history)->out.value;
     ret->judge = l->judge;

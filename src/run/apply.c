@@ -15,6 +15,7 @@
 #include "run/graph.h"
 #include "run/inherit.h"
 #include "run/kinds.h"
+#include "run/limits.h"
 #include "run/loop.h"
 #include "run/reopen.h"
 #include "run/reserve.h"
@@ -990,6 +991,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_RULE_FAILED] = apply_rule_failed,
     [RONDO_EV_REVIEW] = review_apply,
     [RONDO_EV_REOPENED] = reopen_apply,
+    [RONDO_EV_LIMITS] = limits_apply,
     [RONDO_EV_FORKED] = inherit_apply,
     [RONDO_EV_RESERVE] = apply_reserve,
     [RONDO_EV_GRANTED] = apply_reserved,

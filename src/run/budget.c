@@ -2,6 +2,7 @@
 #include "run/budget.h"
 
 #include "run/act.h"
+#include "run/limits.h"
 #include "run/usage.h"
 
 #define MS 1000000ll // nanoseconds
@@ -88,7 +89,7 @@ void budget_release(struct run *run, struct act *act, const rondo_usage *most, b
 
 const rondo_budget *budget_of(const struct run *run, const struct act *act)
 {
-    return act->slot ? &act->node->opts.budget : &run->budget; // slot 0 stands for the run
+    return act->slot ? &limits_of(run, act->node)->opts.budget : &run->budget; // slot 0 stands for the run
 }
 
 bool budget_is_set(const struct run *run, const struct act *act)
@@ -201,7 +202,7 @@ bool budget_allows_again(struct run *run, struct act *parent, const rondo_node *
                          int64_t wait_ns)
 {
     const struct ledger *ledger = kid->res.more ? kid->res.more->ledger : NULL;
-    if (node->has_budget && spent_reason(&node->opts.budget, ledger, wait_ns))
+    if (node->has_budget && spent_reason(&limits_of(run, node)->opts.budget, ledger, wait_ns))
         return false;
     for (;; parent = run_act(run, parent->parent)) {
         if (budget_reason(run, parent))

@@ -5,16 +5,27 @@
 #include "run/detect.h"
 
 #include "data/value.h"
+#include "run/limits.h"
 
-static uint32_t window(const struct act *act)
+static uint32_t window(const struct node_loop *def)
 {
-    return 2 * (uint32_t)act->node->loop.oscillation;
+    return 2 * (uint32_t)def->oscillation;
 }
 
-void detect_open(struct act *act)
+void detect_open(struct run *run, struct act *act)
 {
-    if (act->node->loop.oscillation)
-        act->loop->hashes = mem_zalloc(window(act) * sizeof *act->loop->hashes);
+    const struct node_loop *def = &limits_of(run, act->node)->loop;
+    if (def->oscillation)
+        act->loop->hashes = mem_zalloc(window(def) * sizeof *act->loop->hashes);
+}
+
+void detect_widen(struct act *act, const struct node_loop *def)
+{
+    if (!def->oscillation)
+        return;
+    mem_free(act->loop->hashes);
+    act->loop->hashes = mem_zalloc(window(def) * sizeof *act->loop->hashes);
+    act->loop->seen = MIN(act->loop->seen, 1);
 }
 
 static void note_score(struct loop_act *l, const struct pass *pass, double min_gain)
@@ -27,9 +38,9 @@ static void note_score(struct loop_act *l, const struct pass *pass, double min_g
     }
 }
 
-void detect_pass(struct act *act, const struct pass *pass)
+void detect_pass(struct run *run, struct act *act, const struct pass *pass)
 {
-    const struct node_loop *def = &act->node->loop;
+    const struct node_loop *def = &limits_of(run, act->node)->loop;
     struct loop_act *l = act->loop;
     if (def->patience)
         note_score(l, pass, def->min_gain);
@@ -39,14 +50,13 @@ void detect_pass(struct act *act, const struct pass *pass)
     l->repeats = l->seen && hash == l->last_hash ? l->repeats + 1 : 1;
     l->last_hash = hash;
     if (def->oscillation)
-        l->hashes[l->seen % window(act)] = hash;
+        l->hashes[l->seen % window(def)] = hash;
     l->seen++;
 }
 
-static bool is_oscillating(const struct act *act)
+static bool is_oscillating(const struct loop_act *l, const struct node_loop *def)
 {
-    const struct loop_act *l = act->loop;
-    uint32_t n = window(act);
+    uint32_t n = window(def);
     if (!n || l->seen < n || l->hashes[0] == l->hashes[1])
         return false;
     for (uint32_t i = 2; i < n; i++)
@@ -55,13 +65,13 @@ static bool is_oscillating(const struct act *act)
     return true;
 }
 
-int detect(const struct act *act)
+int detect(const struct run *run, const struct act *act)
 {
-    const struct node_loop *def = &act->node->loop;
+    const struct node_loop *def = &limits_of(run, act->node)->loop;
     const struct loop_act *l = act->loop;
     if (def->stall_repeats && l->repeats >= (uint32_t)def->stall_repeats)
         return RONDO_REASON_STALLED;
-    if (is_oscillating(act))
+    if (is_oscillating(l, def))
         return RONDO_REASON_OSCILLATING;
     if (def->patience && l->no_gain >= (uint32_t)def->patience)
         return RONDO_REASON_PLATEAU;

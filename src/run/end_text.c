@@ -13,6 +13,7 @@
 
 #define NANO     1000000000ll // of a dollar
 #define TEXT_MAX 80           // bytes of an expression that are shown
+#define RULE_MAX 16           // and of the name of a rule
 
 /* ---- amounts --------------------------------------------------------------------------------------------- */
 
@@ -178,6 +179,14 @@ static void put_cap(struct buf *out, const struct loop_end *end)
     buf_puts(out, "the cap was reached");
 }
 
+/* The step's own error says why: "until of loop 'x' failed in pass 3: ...". */
+static void put_rule_failed(struct buf *out, const struct loop_end *end)
+{
+    const char *of = end->error ? strstr(end->error, " of ") : NULL;
+    size_t len = of && of - end->error < RULE_MAX ? (size_t)(of - end->error) : 0;
+    buf_printf(out, "%.*s failed after pass %u", len ? (int)len : 6, len ? end->error : "a rule", end->passes);
+}
+
 static void put_failed(struct buf *out, const struct loop_end *end)
 {
     if (end->node->kind == RONDO_KIND_EACH)
@@ -186,10 +195,8 @@ static void put_failed(struct buf *out, const struct loop_end *end)
         buf_printf(out, "%u failed passes in a row", end->failures);
     else if (end->failures)
         buf_printf(out, "pass %u failed", end->passes);
-    else if (end->error)
-        buf_printf(out, "%s", end->error);
     else
-        put_behind(out, "a rule failed after", end);
+        put_rule_failed(out, end);
 }
 
 static void put_cancelled(struct buf *out, const struct loop_end *end)

@@ -9,6 +9,7 @@
 #include "run/budget.h"
 #include "run/each.h"
 #include "run/errand.h"
+#include "run/limits.h"
 #include "run/loop.h"
 
 #include <math.h>
@@ -71,7 +72,7 @@ enum plan decide_fail(struct run *run, const struct act *act, int code, struct r
 enum plan decide_late(struct run *run, const struct act *act, struct rondo_event *ev)
 {
     return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
-                       (long long)(act->is_long ? act->node->call_ms : act->node->opts.timeout_ms));
+                       (long long)(act->is_long ? act->node->call_ms : limits_of(run, act->node)->opts.timeout_ms));
 }
 
 static bool has_output(struct run *run, struct act *act)
@@ -263,7 +264,7 @@ static enum plan fail_overdue(struct run *run, const struct act *act, uint32_t c
 {
     char text[64];
     snprintf(text, sizeof text, "timed out after %lld ms",
-             (long long)act->node->children[child].node->opts.timeout_ms);
+             (long long)limits_of(run, act->node->children[child].node)->opts.timeout_ms);
     refuse_start(run, act, child, ordinal, kid, ev, "", text, RONDO_ETIME);
     ev->flags |= EF_MINE;
     return PLAN_DECIDE;
@@ -336,7 +337,8 @@ static int64_t backoff_ns(struct run *run, struct act *act, uint32_t child, uint
 
 static bool is_out_of_time(const struct run *run, const rondo_node *node, const struct kid *kid)
 {
-    return node->opts.timeout_ms && run_driven_ns(run) - kid->first_ns >= node->opts.timeout_ms * MS;
+    int64_t timeout_ms = limits_of(run, node)->opts.timeout_ms;
+    return timeout_ms && run_driven_ns(run) - kid->first_ns >= timeout_ms * MS;
 }
 
 /* An agent that says so of its own failure is not asked again; nor is one that may already have done what must not be

@@ -266,11 +266,11 @@ static bool is_pass_paid(const struct act *act)
 }
 
 /* A pass that a budget or the loop's timeout cut is asked nothing. */
-static enum plan limit_closed(struct act *act, struct rondo_event *ev)
+static enum plan limit_closed(struct run *run, struct act *act, struct rondo_event *ev)
 {
     if (is_pass_paid(act))
         return end_pass(act, NAN, ev);
-    if (act->close == CLOSE_BUDGET && act->loop->phase == LOOP_RULES && loop_pass_failed(act))
+    if (act->close == CLOSE_BUDGET && act->loop->phase == LOOP_RULES && loop_pass_failed(run, act))
         return loop_end_of_pass(act, ev);
     return loop_end_with(act, act->reason, ev);
 }
@@ -281,7 +281,7 @@ static enum plan loop_closed(struct run *run, struct act *act, struct rondo_even
     if (act->loop->phase == LOOP_ENDED)
         return end_step(run, act, ev);
     if (act->close == CLOSE_BUDGET || act->close == CLOSE_TIMEOUT)
-        return limit_closed(act, ev);
+        return limit_closed(run, act, ev);
     return loop_end_with(act, act->reason ? act->reason : RONDO_REASON_CANCELLED, ev);
 }
 
@@ -297,7 +297,7 @@ static void loop_open(struct run *run, struct act *act)
     history_init(&act->loop->history, keep && keep < HISTORY_KEEP ? (uint32_t)keep : HISTORY_KEEP);
     if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
         act->loop->history.keep = UINT32_MAX; // all of it is the output
-    detect_open(act);
+    detect_open(run, act);
     act->loop->rules = loop_rules_of(act);
 }
 
@@ -484,7 +484,7 @@ static void apply_iteration_end(struct run *run, struct act *act, struct rondo_e
     }
     l->failures = pass->status == RONDO_STATUS_COMPLETED ? 0 : l->failures + 1;
     if (l->rules & 1 << RULE_DETECT)
-        detect_pass(act, pass);
+        detect_pass(run, act, pass);
     history_note(run, &l->history, pass);
     l->phase = LOOP_RULES;
     l->rule = 0;

@@ -108,7 +108,7 @@ enum plan loop_end_failed(struct act *act, int code, const char *rule, const cha
                           struct rondo_event *ev);
 
 /* Does the failure of the pass that has just ended end the loop?  And that end. */
-bool loop_pass_failed(const struct act *act);
+bool loop_pass_failed(const struct run *run, const struct act *act);
 enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev);
 
 /* Any decision between the answer of `next` and the pass it is for carries that answer, so that it

@@ -12,6 +12,7 @@
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/detect.h"
+#include "run/limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,12 +100,12 @@ static int rule_listen(struct run *run, struct act *act, struct rondo_event *ev)
     return RULE_PASS;
 }
 
-bool loop_pass_failed(const struct act *act)
+bool loop_pass_failed(const struct run *run, const struct act *act)
 {
     struct loop_act *l = act->loop;
     if (history_last(&l->history)->status == RONDO_STATUS_COMPLETED)
         return false;
-    return !goes_on(act) || l->failures >= (uint32_t)act->node->loop.max_failures;
+    return !goes_on(act) || l->failures >= (uint32_t)limits_of(run, act->node)->loop.max_failures;
 }
 
 enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev)
@@ -120,12 +121,12 @@ enum plan loop_end_of_pass(const struct act *act, struct rondo_event *ev)
 
 static int rule_failed(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    return !goes_on(act) && loop_pass_failed(act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
+    return !goes_on(act) && loop_pass_failed(run, act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
 }
 
 static int rule_failures(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    return loop_pass_failed(act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
+    return loop_pass_failed(run, act) ? (int)loop_end_of_pass(act, ev) : RULE_PASS;
 }
 
 static int rule_break(struct run *run, struct act *act, struct rondo_event *ev)
@@ -293,7 +294,7 @@ static int rule_edges(struct run *run, struct act *act, struct rondo_event *ev)
 static int rule_detect(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
-    int reason = detect(act);
+    int reason = detect(run, act);
     if (!reason)
         return RULE_PASS;
     bool nudge = loop_is_detector(reason) && act->node->loop.stall_action == RONDO_ACTION_NUDGE &&
@@ -315,7 +316,7 @@ static int rule_budget(struct run *run, struct act *act, struct rondo_event *ev)
 
 static int rule_cap(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    if (act->loop->history.count < act->node->loop.cap)
+    if (act->loop->history.count < limits_of(run, act->node)->loop.cap)
         return RULE_PASS;
     return (int)loop_end_with(act, RONDO_REASON_MAX_ITERATIONS, ev);
 }

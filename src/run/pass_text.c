@@ -3,6 +3,7 @@
 
 #include "data/value.h"
 #include "run/act.h"
+#include "run/limits.h"
 #include "run/loop.h"
 
 #include <string.h>
@@ -82,19 +83,20 @@ static bool is_nudged(const struct loop_act *l)
     return l->nudged && l->nudge_pass == l->history.count;
 }
 
-void loop_put_usual(struct buf *out, const struct act *loop)
+void loop_put_usual(struct buf *out, const struct run *run, const struct act *loop)
 {
     uint32_t pass = loop->loop->history.count + 1;
-    if (loop->node->loop.cap == RONDO_UNBOUNDED)
+    int64_t cap = limits_of(run, loop->node)->loop.cap;
+    if (cap == RONDO_UNBOUNDED)
         buf_printf(out, "Loop iteration %u. ", pass);
     else
-        buf_printf(out, "Loop iteration %u of %lld. ", pass, (long long)loop->node->loop.cap);
+        buf_printf(out, "Loop iteration %u of %lld. ", pass, (long long)cap);
     buf_puts(out, "Improve on the previous output.");
 }
 
-void loop_put_advice(struct buf *out, const struct act *loop)
+void loop_put_advice(struct buf *out, const struct run *run, const struct act *loop)
 {
-    loop_put_usual(out, loop);
+    loop_put_usual(out, run, loop);
     if (is_nudged(loop->loop))
         buf_puts(out, " " NUDGE);
 }

@@ -29,8 +29,8 @@ void judge_put_failure(struct buf *said, const char *why);
 
 /* "Loop iteration 2 of 5. Improve on the previous output.", for the pass that is under way; advice: and the note of a
    nudge. */
-void loop_put_usual(struct buf *out, const struct act *loop);
-void loop_put_advice(struct buf *out, const struct act *loop);
+void loop_put_usual(struct buf *out, const struct run *run, const struct act *loop);
+void loop_put_advice(struct buf *out, const struct run *run, const struct act *loop);
 
 /* The note of `stall: { action: nudge }`, on a line of its own, when it is for this pass: it is heard whatever else the
    loop has or has not to say. */

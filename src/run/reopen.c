@@ -9,6 +9,7 @@
 #include "run/each.h"
 #include "run/graph.h"
 #include "run/kinds.h"
+#include "run/limits.h"
 #include "run/loop.h"
 #include "run/reserve.h"
 #include "run/review.h"
@@ -76,7 +77,8 @@ static struct ending *ending_at(struct reopen *reopen, uint32_t slot)
         for (uint32_t i = 0; i < reopen->count; i++)
             endings[i] = reopen->endings[i];
         mem_free(reopen->endings);
-        *reopen = (struct reopen){ endings, count };
+        reopen->endings = endings;
+        reopen->count = count;
     }
     return &reopen->endings[slot];
 }
@@ -86,6 +88,9 @@ void reopen_clear(struct reopen *reopen)
     for (uint32_t i = 0; i < reopen->count; i++)
         mem_free(reopen->endings[i].undone);
     mem_free(reopen->endings);
+    for (uint32_t i = 0; i < reopen->loop_count; i++)
+        mem_free(reopen->loops[i].path);
+    mem_free(reopen->loops);
     *reopen = (struct reopen){ 0 };
 }
 
@@ -118,8 +123,49 @@ static void see_end(struct reopen *reopen, struct run *run, const struct rondo_e
     }
 }
 
+void reopen_watch(struct reopen *reopen, const rondo_node *loop)
+{
+    reopen->loops = mem_realloc(reopen->loops, (reopen->loop_count + 1) * sizeof *reopen->loops);
+    reopen->loops[reopen->loop_count++] = (struct reopen_loop){ .node = loop };
+}
+
+/* What starts may take the place of a loop that has ended. */
+static void watch_start(struct reopen *reopen, const rondo_node *node)
+{
+    for (uint32_t i = 0; i < reopen->loop_count; i++) {
+        struct reopen_loop *loop = &reopen->loops[i];
+        loop->is_past = loop->end != 0 && loop->node != node;
+        if (loop->node == node)
+            loop->end = 0;
+    }
+}
+
+static void watch_end(struct reopen *reopen, struct run *run, const struct act *act, const struct rondo_event *ev)
+{
+    for (uint32_t i = 0; i < reopen->loop_count; i++) {
+        struct reopen_loop *loop = &reopen->loops[i];
+        struct buf path = { 0 };
+        if (loop->node != act->node)
+            continue;
+        path_put_act(&path, run, act);
+        mem_free(loop->path);
+        *loop = (struct reopen_loop){ act->node, buf_take(&path), act->slot, ev->ordinal, ev->code, ev->seq };
+    }
+}
+
+bool reopen_can_raise(const struct reopen_loop *loop)
+{
+    static const unsigned by_limits = 1u << RONDO_REASON_MAX_ITERATIONS | 1u << RONDO_REASON_PLATEAU |
+                                      1u << RONDO_REASON_STALLED | 1u << RONDO_REASON_OSCILLATING |
+                                      1u << RONDO_REASON_TOKENS | 1u << RONDO_REASON_COST |
+                                      1u << RONDO_REASON_CALLS | 1u << RONDO_REASON_TIME | 1u << RONDO_REASON_FAILED;
+    return by_limits >> loop->reason & 1;
+}
+
 static void see_pass(struct ending *e, const struct act *act, const struct rondo_event *ev)
 {
+    e->detector = 0;
+    e->last_pass_end = ev->type == RONDO_EV_ITERATION_END ? ev->seq : 0;
     bool went_wrong = act->close || ev->code != RONDO_STATUS_COMPLETED;
     e->pass_open = ev->type == RONDO_EV_ITERATION_START;
     e->pass_end = !e->pass_open && went_wrong ? ev->seq : 0;
@@ -134,11 +180,16 @@ static bool closes(const struct rondo_event *ev)
 void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event *ev)
 {
     switch (ev->type) {
-    case RONDO_EV_STEP_START: begin(ending_at(reopen, ev->act)); break;
+    case RONDO_EV_STEP_START:
+        begin(ending_at(reopen, ev->act));
+        ending_at(reopen, ev->act)->parent = ev->parent;
+        watch_start(reopen, run_act(run, ev->parent)->node->children[ev->child].node);
+        break;
     case RONDO_EV_STEP_END:
     case RONDO_EV_STEP_FAILED:
     case RONDO_EV_STEP_SKIPPED:
     case RONDO_EV_STEP_CANCELLED: see_end(reopen, run, ev); break;
+    case RONDO_EV_DETECTOR: ending_at(reopen, ev->act)->detector = ev->seq; break;
     case RONDO_EV_ITERATION_START:
     case RONDO_EV_ITERATION_END: see_pass(ending_at(reopen, ev->act), run_act(run, ev->act), ev); break;
     case RONDO_EV_DELAY:
@@ -148,7 +199,10 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
         if (closes(ev))
             note(ending_at(reopen, ev->act), ev->seq);
         break;
-    case RONDO_EV_LOOP_END: note(ending_at(reopen, ev->act), ev->seq); break;
+    case RONDO_EV_LOOP_END:
+        note(ending_at(reopen, ev->act), ev->seq);
+        watch_end(reopen, run, run_act(run, ev->act), ev);
+        break;
     case RONDO_EV_WORKFLOW_END: note(ending_at(reopen, 0), ev->seq); break;
     default: break;
     }
@@ -171,14 +225,32 @@ static int by_number(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* The ends of a loop and of everything around it; of a pass around it, too. */
+static void collect_around(struct reopen *reopen, const struct reopen_loop *loop, struct ending *all)
+{
+    if (ending_at(reopen, loop->slot)->detector)
+        note(all, ending_at(reopen, loop->slot)->detector);
+    for (uint32_t slot = loop->slot; slot; slot = ending_at(reopen, slot)->parent) {
+        const struct ending *e = ending_at(reopen, slot);
+        for (uint32_t i = 0; i < e->count; i++)
+            note(all, e->undone[i]);
+        if (slot != loop->slot && e->last_pass_end)
+            note(all, e->last_pass_end);
+    }
+}
+
 json_t *reopen_undone(struct reopen *reopen, struct run *run)
 {
     struct ending all = { 0 };
     json_t *list = json_array();
     collect(reopen, run, run_act(run, 0), &all); // workflow_end at least
+    for (uint32_t i = 0; i < reopen->loop_count; i++)
+        if (reopen->loops[i].end && !reopen->loops[i].is_past && reopen_can_raise(&reopen->loops[i]))
+            collect_around(reopen, &reopen->loops[i], &all);
     qsort(all.undone, all.count, sizeof *all.undone, by_number);
     for (uint32_t i = 0; i < all.count; i++)
-        json_array_append_new(list, json_integer((json_int_t)all.undone[i]));
+        if (!i || all.undone[i] != all.undone[i - 1])
+            json_array_append_new(list, json_integer((json_int_t)all.undone[i]));
     mem_free(all.undone);
     return list;
 }
@@ -389,7 +461,8 @@ static void put_kid_back(struct run *run, struct act *act, const struct row *row
 /* What ran out of time gets it once more; what it has spent stays spent. */
 static void renew_time(struct run *run, struct act *act)
 {
-    int64_t limit_ns = act->slot ? act->node->opts.timeout_ms * MS : 0, call_ns = act->node->call_ms * MS;
+    int64_t timeout_ns = limits_of(run, act->node)->opts.timeout_ms * MS, call_ns = act->node->call_ms * MS;
+    int64_t limit_ns = act->slot ? timeout_ns : 0;
     struct kid *kid = limit_ns ? act_kid(run, act) : NULL;
     if (kid && run_driven_ns(run) - kid->first_ns >= limit_ns)
         kid->first_ns = run_driven_ns(run);

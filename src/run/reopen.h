@@ -29,12 +29,26 @@ struct ending {
     bool pass_open;    // loops: the pass has not ended
     bool failed;       // and was not cancelled
     bool is_final;     // what is around it does not want it back
+    uint32_t parent;   // its slot
+    uint64_t last_pass_end, detector; // loops: the end of the last pass, and a detector that spoke behind it; 0
+};
+
+/* A loop that has ended well, and goes on with a larger limit. */
+struct reopen_loop {
+    const rondo_node *node;
+    char *path; // as it ended; owned
+    uint32_t slot, passes;
+    uint8_t reason;
+    uint64_t end;  // its loop_end; 0: it has not ended
+    bool is_past;  // something else has started since then
 };
 
 /* In the caller's storage, all zero at first. */
 struct reopen {
     struct ending *endings;
     uint32_t count;
+    struct reopen_loop *loops; // to be asked about
+    uint32_t loop_count;
 };
 
 void reopen_clear(struct reopen *reopen);
@@ -42,8 +56,13 @@ void reopen_clear(struct reopen *reopen);
 /* To be called with every event of the log just before it is applied. */
 void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event *ev);
 
-/* After the whole log: which events are to be left out, by seq, ascending; new. */
+/* Before the log is read: a loop that will be asked about. */
+void reopen_watch(struct reopen *reopen, const rondo_node *loop);
+
+/* After the whole log: which events are to be left out, by seq, ascending; new.  Of loops that are watched too, as far
+   as they have ended by a limit and nothing else has started since then. */
 json_t *reopen_undone(struct reopen *reopen, struct run *run);
+bool reopen_can_raise(const struct reopen_loop *loop);
 
 /* After the log was applied without them: the value of run_reopened; takes undone, new. */
 json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone);

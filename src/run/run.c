@@ -10,6 +10,7 @@
 #include "run/errand.h"
 #include "run/graph.h"
 #include "run/kinds.h"
+#include "run/limits.h"
 #include "run/loop.h"
 #include "run/mail.h"
 #include "run/reserve.h"
@@ -63,6 +64,7 @@ void run_clear(struct run *run)
     mail_clear(&run->mail);
     encores_clear(&run->encores);
     mem_free(run->held_loops);
+    mem_free(run->limited);
     json_decref(run->within);
     mem_free(run->session);
     mem_free(run->summary);
@@ -222,7 +224,7 @@ int64_t run_timeout_at(const struct run *run)
 /* Limits of time begin with the activation, as that of one call; those of a step are shared by all its attempts. */
 static void start_timers(struct run *run, struct act *act)
 {
-    const rondo_options *opts = &act->node->opts;
+    const rondo_options *opts = &limits_of(run, act->node)->opts;
     if (act->slot && opts->timeout_ms) {
         int64_t end_ns = act_kid(run, act)->first_ns + opts->timeout_ms * MS;
         run_timer(run, TIMER_TIMEOUT, act, 0, 0, end_ns + run->idle_ns);
@@ -239,7 +241,7 @@ static void start_timers(struct run *run, struct act *act)
 static int64_t backoff_end_ns(const struct run *run, const struct act *act, uint32_t child,
                               const struct kid *kid)
 {
-    int64_t timeout_ms = act->node->children[child].node->opts.timeout_ms;
+    int64_t timeout_ms = limits_of(run, act->node->children[child].node)->opts.timeout_ms;
     int64_t end_ns = kid->first_ns + timeout_ms * MS + run->idle_ns;
     return timeout_ms ? MIN(kid->due_ns, end_ns) : kid->due_ns;
 }
@@ -264,6 +266,16 @@ static void time_cleanup(struct run *run, const struct act *act)
 {
     if (cleans_up(act) && !act_is_hurried(run, act))
         run_timer(run, TIMER_CLEANUP, act, 0, 0, run->now_ns + run->cleanup_ns);
+}
+
+/* Old timers are refused when they come too early. */
+static void time_limits(struct run *run, const struct rondo_event *ev)
+{
+    const char *path = json_string_value(json_object_get(ev->value, "path"));
+    const rondo_node *node = *path ? limits_node(run, path) : run->holder;
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        if (run->acts[slot]->state != ACT_FREE && !run->acts[slot]->close && run->acts[slot]->node == node)
+            start_timers(run, run->acts[slot]);
 }
 
 /* What a decision means for the world; derived from the event and the state, never stored. */
@@ -314,6 +326,7 @@ static void command_for(struct run *run, const struct rondo_event *ev)
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
     case RONDO_EV_RESUMED:
     case RONDO_EV_REOPENED: run_derive_commands(run); break;
+    case RONDO_EV_LIMITS: time_limits(run, ev); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
     case RONDO_EV_TIMER: // it may be a limit
     case RONDO_EV_CANCEL: time_cleanup(run, run_act(run, ev->act)); break;
@@ -540,6 +553,18 @@ void run_tell(struct run *run)
 
 /* ---- what the shell would like to apply ------------------------------------------------------------ */
 
+/* A limit was raised since the timer was set: another timer is set for it. */
+static bool is_early(struct run *run, const struct act *act, int timer)
+{
+    int64_t timeout_ms = limits_of(run, act->node)->opts.timeout_ms;
+    if (timer == TIMER_BUDGET)
+        return budget_of(run, act)->time_ms && budget_end_ns(run, act) > run->now_ns;
+    if (timer != TIMER_TIMEOUT)
+        return false;
+    int64_t end_ns = act->slot ? act_kid(run, act)->first_ns + timeout_ms * MS + run->idle_ns : run_timeout_at(run);
+    return end_ns > run->now_ns;
+}
+
 static bool accepts_timer(struct run *run, struct act *act, const struct rondo_event *ev)
 {
     const struct kid *kid;
@@ -551,7 +576,7 @@ static bool accepts_timer(struct run *run, struct act *act, const struct rondo_e
         kid = kid_get(run, act, ev->child, ev->back);
         return kid && kid->state == KID_BACKOFF && !act->close;
     case TIMER_CLEANUP: return act->close && !act_is_hurried(run, act);
-    default: return !act->close;
+    default: return !act->close && !(run->has_new_limits && is_early(run, act, ev->code));
     }
 }
 
@@ -587,7 +612,8 @@ void run_decide(struct run *run, struct rondo_event *ev)
                                        1ull << RONDO_EV_CANCEL | 1ull << RONDO_EV_TIMER |
                                        1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE |
                                        1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED |
-                                       1ull << RONDO_EV_MESSAGE_SENT | 1ull << RONDO_EV_AGENT_WAKE;
+                                       1ull << RONDO_EV_MESSAGE_SENT | 1ull << RONDO_EV_AGENT_WAKE |
+                                       1ull << RONDO_EV_LIMITS;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

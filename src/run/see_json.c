@@ -170,7 +170,7 @@ static void put_feedback_text(struct buf *out, struct see *see, struct act *loop
     auto_buf struct buf text = { 0 };
     rondo_error err;
     if (see->is_nested) { // the text itself asks: whoever has it filled in puts the note of a nudge behind it
-        loop_put_usual(out, loop);
+        loop_put_usual(out, see->run, loop);
         return;
     }
     if (is_given) { // an evaluation may be under way: it has its own scratch
@@ -187,7 +187,7 @@ static void put_feedback_text(struct buf *out, struct see *see, struct act *loop
         loop_put_nudge(&text, loop);
     } else {
         buf_clear(&text);
-        loop_put_advice(&text, loop);
+        loop_put_advice(&text, see->run, loop);
     }
     buf_put(out, text.data, text.len);
 }

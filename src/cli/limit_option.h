@@ -1,0 +1,13 @@
+/* limit_option.h - --limit PATH:KEY=VALUE, in the words of workflow files. */
+#ifndef RONDO_LIMIT_OPTION_H
+#define RONDO_LIMIT_OPTION_H
+
+#include "base/error.h"
+#include "cli/option.h"
+
+#include <jansson.h>
+
+/* As rondo_run_options has them; *ret is new, NULL when there is none.  RONDO_EINVAL: what is wrong with one. */
+int limit_option_read(const struct texts *given, json_t **ret, rondo_error *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* limits.c - see limits.h.  A row for each limit says where a node has it, and what is used of it. */
+#include "run/limits.h"
+
+#include "run/act.h"
+#include "run/budget.h"
+#include "run/detect.h"
+#include "run/loop.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MS 1000000ll // nanoseconds
+
+static int64_t passes(struct run *run, const struct act *act)
+{
+    return act->loop->history.count;
+}
+
+static int64_t failures(struct run *run, const struct act *act)
+{
+    return act->loop->failures;
+}
+
+static int64_t no_gain(struct run *run, const struct act *act)
+{
+    return act->loop->no_gain;
+}
+
+static int64_t repeats(struct run *run, const struct act *act)
+{
+    return act->loop->repeats;
+}
+
+static int64_t elapsed_ms(struct run *run, const struct act *act)
+{
+    return (run_driven_ns(run) - act_kid(run, act)->first_ns) / MS;
+}
+
+static int64_t budget_ms(struct run *run, const struct act *act)
+{
+    return budget_used(run, act, RONDO_LIMIT_TIME_MS);
+}
+
+static int64_t tokens(struct run *run, const struct act *act)
+{
+    return budget_used(run, act, RONDO_LIMIT_TOKENS);
+}
+
+static int64_t cost(struct run *run, const struct act *act)
+{
+    return budget_used(run, act, RONDO_LIMIT_COST_NANO);
+}
+
+static int64_t calls(struct run *run, const struct act *act)
+{
+    return budget_used(run, act, RONDO_LIMIT_CALLS);
+}
+
+static const struct limit {
+    const char *key;
+    size_t at;    // in the node
+    bool is_loop; // only loops have it, as an int; the others are int64_t
+    int64_t (*used)(struct run *run, const struct act *act);
+} rows[] = {
+#define AT(member) offsetof(rondo_node, member)
+    { "maxIterations", AT(loop.cap), false, passes },
+    { "maxFailures", AT(loop.max_failures), true, failures },
+    { "patience", AT(loop.patience), true, no_gain },
+    { "stallRepeats", AT(loop.stall_repeats), true, repeats },
+    { "timeoutMs", AT(opts.timeout_ms), false, elapsed_ms },
+    { "budgetMs", AT(opts.budget.time_ms), false, budget_ms },
+    { "budgetTokens", AT(opts.budget.tokens), false, tokens },
+    { "budgetNano", AT(opts.budget.cost_nano), false, cost },
+    { "budgetCalls", AT(opts.budget.calls), false, calls },
+#undef AT
+};
+#define OF_LOOPS 4 // the first ones
+
+static const struct limit *row_of(const char *key, bool of_run)
+{
+    for (size_t i = of_run ? OF_LOOPS : 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static int64_t value_of(const rondo_node *node, const struct limit *row)
+{
+    const char *at = (const char *)node + row->at;
+    bool has_it = row >= rows + OF_LOOPS || node_is_loop(node);
+    return !has_it ? 0 : row->is_loop ? *(const int *)at : *(const int64_t *)at;
+}
+
+static void set(rondo_node *node, const struct limit *row, int64_t value)
+{
+    char *at = (char *)node + row->at;
+    if (row->is_loop)
+        *(int *)at = (int)value;
+    else
+        *(int64_t *)at = value;
+    if (row->at == offsetof(rondo_node, loop.stall_repeats) && node->loop.oscillation)
+        node->loop.oscillation = (int)MIN(value, OSCILLATION_MAX);
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------- */
+
+const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node)
+{
+    for (uint32_t i = 0; i < run->limited_count; i++)
+        if (run->limited[i].node == node)
+            return &run->limited[i].changed;
+    return node;
+}
+
+/* Names are joined by dots; a body without one stands for what is in it. */
+static const rondo_node *find_below(const rondo_node *node, const char *path)
+{
+    const rondo_node *found = NULL;
+    for (uint32_t i = 0; i < node->count && !found; i++) {
+        const struct node_child *child = &node->children[i];
+        size_t len = child->name ? strlen(child->name) : 0;
+        if (!child->node || strncmp(path, child->name ? child->name : "", len) != 0)
+            continue;
+        if (len && !path[len])
+            return child->node;
+        if (!len || path[len] == '.')
+            found = find_below(child->node, path + len + (len > 0));
+    }
+    return found;
+}
+
+const rondo_node *limits_node(const struct run *run, const char *path)
+{
+    auto_buf struct buf plain = { 0 };
+    path_put_plain(&plain, path);
+    return find_below(run->holder, buf_text(&plain));
+}
+
+/* ---- checking --------------------------------------------------------------------------------------------- */
+
+static bool is_number(const json_t *value, const struct limit *row)
+{
+    int64_t n = json_integer_value(value);
+    return json_is_integer(value) && n >= 1 && n <= (row->is_loop || row == rows ? INT32_MAX : INT64_MAX / 1024 / MS);
+}
+
+int limits_check(const struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)limits, key, value) {
+        const struct limit *row = row_of(key, !node);
+        if (!row)
+            return err_set(err, RONDO_EINVAL, "there is no limit '%.60s' that could be changed%s", key,
+                           node ? "" : " for the whole run");
+        if (!is_number(value, row))
+            return err_set(err, RONDO_EINVAL, "%s: expected a number of at least 1 that is not too large", key);
+        if (node && value_of(limits_of(run, node), row) <= 0)
+            return err_set(err, RONDO_EINVAL, "%s '%s' has no %s", rondo_kind_text(node->kind), node->name, key);
+    }
+    return 0;
+}
+
+int limits_check_left(struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err)
+{
+    const char *key;
+    json_t *value;
+    for (uint32_t slot = node ? 1 : 0; slot < (node ? run->act_count : 1); slot++) {
+        const struct act *act = run_act(run, slot);
+        if (act->state == ACT_FREE || (node && act->node != node))
+            continue;
+        json_object_foreach((json_t *)limits, key, value) {
+            const struct limit *row = row_of(key, !node);
+            bool is_time = !slot && row->used == elapsed_ms;
+            int64_t used = is_time ? act_elapsed_ns(run, act) / MS : row->used(run, act);
+            if (json_integer_value(value) <= used)
+                return err_set(err, RONDO_ESTATE, "%s %" PRId64 " is used up already (%" PRId64 "): give it more", key,
+                               (int64_t)json_integer_value(value), used);
+        }
+    }
+    return 0;
+}
+
+/* ---- the event -------------------------------------------------------------------------------------------- */
+
+static const char *path_of(const json_t *value)
+{
+    return json_string_value(json_object_get(value, "path"));
+}
+
+bool limits_admits(struct run *run, const struct rondo_event *ev)
+{
+    rondo_error err;
+    const char *path = path_of(ev->value);
+    const json_t *limits = json_object_get(ev->value, "limits");
+    const rondo_node *node = path && *path ? limits_node(run, path) : NULL;
+    return path && json_is_object(limits) && (!*path || node) && limits_check(run, node, limits, &err) == 0;
+}
+
+static rondo_node *changed_copy(struct run *run, const rondo_node *node)
+{
+    for (uint32_t i = 0; i < run->limited_count; i++)
+        if (run->limited[i].node == node)
+            return &run->limited[i].changed;
+    mem_grow(&run->limited, &run->limited_cap, run->limited_count, sizeof *run->limited);
+    struct limited *limited = &run->limited[run->limited_count++];
+    *limited = (struct limited){ node, *node };
+    return &limited->changed;
+}
+
+void limits_apply(struct run *run, struct rondo_event *ev)
+{
+    const json_t *limits = json_object_get(ev->value, "limits");
+    const char *path = path_of(ev->value), *key;
+    const rondo_node *node = *path ? limits_node(run, path) : NULL;
+    rondo_node *changed = node ? changed_copy(run, node) : NULL;
+    json_t *value;
+    run->has_new_limits = true;
+    if (!node)
+        run_read_limits(run, limits);
+    json_object_foreach((json_t *)limits, key, value)
+        if (node)
+            set(changed, row_of(key, false), json_integer_value(value));
+    for (uint32_t slot = 0; slot < run->act_count; slot++) {
+        struct act *act = run_act(run, slot);
+        if (act->state == ACT_FREE || (node ? act->node != node : slot > 0))
+            continue;
+        budget_forgive(act);
+        if (node && json_object_get(limits, "stallRepeats"))
+            detect_widen(act, &changed->loop);
+        run_touch(run, act);
+    }
+    run_drop(run, ev->value);
+}

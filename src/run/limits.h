@@ -1,0 +1,39 @@
+/* limits.h - limits that were changed while the run goes on (`limits_changed`).
+
+   A definition never changes.  A node whose limits were changed has a copy of itself here, with the new ones; whoever
+   looks at a limit asks limits_of().  The value of the event:
+
+       path      of the definition, as "refine" or "outer.inner"; "" for the whole run
+       limits    { maxIterations, maxFailures, patience, stallRepeats, timeoutMs, budgetMs, budgetTokens, budgetNano,
+                 budgetCalls }, those that change; of the run the last five */
+#ifndef RONDO_LIMITS_H
+#define RONDO_LIMITS_H
+
+#include "run/run.h"
+
+struct limited {
+    const rondo_node *node;
+    rondo_node changed; // shares all that it points to
+};
+
+const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node);
+
+/* The node as far as its limits are concerned. */
+static inline const rondo_node *limits_of(const struct run *run, const rondo_node *node)
+{
+    return LIKELY(!run->limited_count) ? node : limits_find_changed(run, node);
+}
+
+/* The node with this path in the definition of the run; NULL. */
+const rondo_node *limits_node(const struct run *run, const char *path);
+
+/* Can a node, or the run (NULL), have these limits?  RONDO_EINVAL says which it has not, or what is wrong with one. */
+int limits_check(const struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err);
+
+/* Is one of them used up by an activation that is open?  RONDO_ESTATE says which. */
+int limits_check_left(struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err);
+
+bool limits_admits(struct run *run, const struct rondo_event *ev);
+void limits_apply(struct run *run, struct rondo_event *ev);
+
+#endif
