@@ -62,6 +62,9 @@ static const struct word item_failures[] = { { "stop", RONDO_ERROR_FAILS, IN_BOT
     { "continue", RONDO_ERROR_CONTINUES, IN_BOTH }, { NULL } };
 static const struct word compats[] = { { "adk", 1, IN_BOTH }, { NULL } };
 
+static const struct word stdins[] = { { "prompt", STDIN_PROMPT, IN_RONDO },
+    { "instructions", STDIN_INSTRUCTIONS, IN_RONDO }, { "none", STDIN_NONE, IN_RONDO }, { NULL } };
+
 /* The codes of failures, as replies name them. */
 static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_BOTH }, { "state", 0, IN_BOTH },
     { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
@@ -225,7 +228,7 @@ static const struct field agent_rows[] = {
       .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
     { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
-      .about = "Its system text; @file is read." },
+      .about = "Its system text, which a command is given before all else; @file is read." },
     { "resultSchema", F_SCHEMA, IN_BOTH, IN(flow_agent, result_schema), .stage = STAGE_AGENT,
       .kind = 1, .about = "JSON Schema of its result." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_agent, input_schema), .about = "JSON Schema of its input." },
@@ -269,6 +272,8 @@ static const struct field agent_rows[] = {
       .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "
                 "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}",
       .about = "A command: words, or text for the shell." },
+    { "stdin", F_ENUM, IN_RONDO, IN(flow_agent, input), .words = stdins,
+      .about = "What the command reads: prompt; instructions, the step's text alone; or none." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,

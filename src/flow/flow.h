@@ -133,6 +133,9 @@ struct flow_scope {
 
 enum flow_agent_kind { AGENT_MODEL, AGENT_COMMAND, AGENT_SCRIPT, AGENT_WORKFLOW, AGENT_FUNCTION };
 
+/* What a command reads on its standard input: its prompt, the step's text as it is, or nothing. */
+enum flow_stdin { STDIN_PROMPT, STDIN_INSTRUCTIONS, STDIN_NONE };
+
 enum flow_env_kind { ENV_PASS, ENV_TEXT, ENV_FROM_ENV, ENV_FROM_FILE };
 
 struct flow_env {
@@ -178,7 +181,7 @@ struct flow_agent {
     struct flow *flow;
     uint8_t kind; // enum flow_agent_kind
     struct flow_text description;
-    struct flow_text prompt; // its system text; without one that is the description
+    struct flow_text prompt; // its system text; without one that is the description, but not of a command
     struct flow_schema result_schema, input_schema;
     bool judges;   // of a loop it is the untilAgent
     struct flow_step **users; // the steps that it works for
@@ -213,6 +216,7 @@ struct flow_agent {
     struct flow_text *argv;
     uint32_t argc;
     const char *shell;
+    int input; // enum flow_stdin
     struct flow_text cwd;
     struct flow_env *env;
     uint32_t env_count;

@@ -188,6 +188,44 @@ TEST(the_prompt_is_on_standard_input)
     CHECK(strstr(step(&t, "s"), "Do it.") != NULL);
 }
 
+TEST(the_prompt_of_the_agent_comes_first_and_its_description_is_not_given)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  both: { description: A coder., prompt: 'You fix ${run.name}.', run: [cat] }\n"
+               "  bare: { description: A coder., run: [cat] }\n"
+               "  skilled: { prompt: You fix., skills: { mend: { prompt: You mend. } }, run: [cat] }\n"
+               "steps:\n"
+               "  - { id: both, agent: both, instructions: Do it. }\n"
+               "  - { id: bare, agent: bare, instructions: Do it. }\n"
+               "  - { id: skilled, agent: skilled, instructions: Do it. }\n"
+               "  - { id: alone, agent: both }\n");
+    CHECK_STR(step(&t, "both"), "You fix t.\n\n## Task\nDo it.");
+    CHECK_STR(step(&t, "bare"), "## Task\nDo it.");
+    CHECK_STR(step(&t, "skilled"), "You mend.\n\n## Task\nDo it.");
+    CHECK_STR(step(&t, "alone"), "You fix t.");
+}
+
+TEST(standard_input_may_be_the_text_of_the_step_alone_or_nothing)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  slash: { stdin: instructions, run: \"cat; echo .\" }\n"
+               "  nothing: { stdin: none, run: [wc, -c] }\n"
+               "  all: { stdin: prompt, run: [cat] }\n"
+               "steps:\n"
+               "  - { id: slash, agent: slash, instructions: \"  /review ${run.name}\\n\\n\" }\n"
+               "  - { id: empty, agent: slash, dependsOn: [slash] }\n"
+               "  - { id: nothing, agent: nothing, instructions: Do it. }\n"
+               "  - { id: all, agent: all, instructions: Do it. }\n");
+    CHECK_STR(step(&t, "slash"), "  /review t\n\n.");
+    CHECK_STR(step(&t, "empty"), ".");
+    CHECK_STR(step(&t, "nothing"), "0");
+    CHECK_STR(step(&t, "all"), "## Task\nDo it.");
+}
+
 TEST(a_status_fails_with_the_tail_of_the_errors)
 {
     FOLDER;
