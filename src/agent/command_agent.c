@@ -362,26 +362,38 @@ static void on_output(struct process *process, void *user)
 
 /* ---- the end: failures ------------------------------------------------------------------------------ */
 
-/* The tail of the errors without the blanks around it. */
-static void put_errors(struct errand *errand, struct buf *out)
+/* The tail of what was written, behind a colon and without the blanks around it.  Bytes that are no text become longer
+   when they are masked. */
+static void put_tail(const struct errand *errand, struct buf *out, const char *written, size_t len, bool is_cut)
 {
-    auto_buf struct buf text = { 0 };
-    size_t len;
-    const char *errors = process_errors(errand->process, &len), *at;
-    bool cut = secrets_put_last(errand->secrets, &text, errors, len, PROCESS_TAIL, true) < len ||
-               process_errors_dropped(errand->process);
+    auto_buf struct buf masked = { 0 }, text = { 0 };
+    is_cut |= secrets_put_last(errand->secrets, &masked, written, len, PROCESS_TAIL, true) < len;
+    is_cut |= secrets_put_last(NULL, &text, buf_text(&masked), masked.len, PROCESS_TAIL, true) < masked.len;
     while (text.len && isspace((unsigned char)text.data[text.len - 1]))
         text.len--;
-    at = buf_text(&text);
+    const char *at = buf_text(&text);
     at += strspn(at, " \t\r\n");
     if (*at)
-        buf_printf(out, ": %s%s", cut ? "..." : "", at);
+        buf_printf(out, ": %s%s", is_cut ? "..." : "", at);
+}
+
+/* Which of the two it is goes without saying if there is only one. */
+static void put_tails(const struct errand *errand, struct buf *out)
+{
+    auto_buf struct buf output = { 0 }, tail = { 0 };
+    size_t before = out->len, len;
+    const char *errors = process_errors(errand->process, &len);
+    put_tail(errand, out, errors, len, process_errors_dropped(errand->process));
+    bool is_cut = process_put_tail(errand->process, &output);
+    put_tail(errand, &tail, buf_text(&output), output.len, is_cut);
+    if (tail.len)
+        buf_printf(out, "%s%s", out->len > before ? "\nstandard output" : "", buf_text(&tail));
 }
 
 static int say_failed(struct errand *errand, int code, const char *why)
 {
     buf_puts(&errand->why, why);
-    put_errors(errand, &errand->why);
+    put_tails(errand, &errand->why);
     return errand->code = code;
 }
 
@@ -669,7 +681,7 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
                              .max_output = max_output(agent),
-                             .max_errors = PROCESS_TAIL + setup->secrets->longest,
+                             .max_tail = PROCESS_TAIL + setup->secrets->longest,
                              .timeout_ms = agent->timeout_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,

@@ -67,7 +67,8 @@ struct process {
     uint32_t guarded; // place in the guard's table
     struct source in, out, err, exit;
     struct buf input, output, errors;
-    size_t sent, shown, max_output, max_errors;
+    struct buf tail; // of the output that was dropped
+    size_t sent, shown, max_output, max_tail;
     uint64_t dropped, errors_dropped;
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays, overran;
@@ -274,6 +275,18 @@ static void begin_input(struct process *process)
         source_open(process->nest, &process->in, process->in.fd, EPOLLOUT, process, send_input);
 }
 
+/* Puts the bytes behind those that are there, and drops what is more than the tail.  Returns how much that is. */
+static size_t keep_tail(const struct process *process, struct buf *tail, const char *bytes, size_t len)
+{
+    buf_put(tail, bytes, len);
+    if (tail->len <= process->max_tail)
+        return 0;
+    size_t extra = tail->len - process->max_tail;
+    memmove(tail->data, tail->data + extra, process->max_tail);
+    tail->len = process->max_tail;
+    return extra;
+}
+
 static void keep_output(struct process *process, const char *bytes, size_t len)
 {
     if (process->on_data) {
@@ -283,18 +296,13 @@ static void keep_output(struct process *process, const char *bytes, size_t len)
     size_t room = process->max_output - process->output.len, kept = MIN(room, len);
     buf_put(&process->output, bytes, kept);
     process->dropped += len - kept;
+    if (kept < len)
+        keep_tail(process, &process->tail, bytes + kept, len - kept);
 }
 
 static void keep_errors(struct process *process, const char *bytes, size_t len)
 {
-    struct buf *errors = &process->errors;
-    buf_put(errors, bytes, len);
-    if (errors->len <= process->max_errors)
-        return;
-    size_t extra = errors->len - process->max_errors;
-    memmove(errors->data, errors->data + extra, process->max_errors);
-    errors->len = process->max_errors;
-    process->errors_dropped += extra;
+    process->errors_dropped += keep_tail(process, &process->errors, bytes, len);
 }
 
 /* At most `most` bytes; closes the source at its end. */
@@ -459,6 +467,7 @@ static void process_free(struct process *process)
     buf_free(&process->input);
     buf_free(&process->output);
     buf_free(&process->errors);
+    buf_free(&process->tail);
     mem_free(process);
 }
 
@@ -803,7 +812,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
     struct process *process = mem_zalloc(sizeof *process);
     *process = (struct process){
         .pid = child.pid, .fate = child.fate, .status = -1, .max_output = spec->max_output,
-        .max_errors = spec->max_errors ? spec->max_errors : PROCESS_TAIL,
+        .max_tail = spec->max_tail ? spec->max_tail : PROCESS_TAIL,
         .on_output = spec->on_output, .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
@@ -863,4 +872,15 @@ const char *process_errors(struct process *process, size_t *ret_len)
 uint64_t process_errors_dropped(const struct process *process)
 {
     return process->errors_dropped;
+}
+
+bool process_put_tail(const struct process *process, struct buf *out)
+{
+    const struct buf *output = &process->output, *tail = &process->tail;
+    size_t room = process->max_tail - tail->len, kept = tail->len == process->dropped ? MIN(room, output->len) : 0;
+    if (kept)
+        buf_put(out, output->data + output->len - kept, kept);
+    if (tail->len)
+        buf_put(out, tail->data, tail->len);
+    return kept < output->len || tail->len < process->dropped;
 }

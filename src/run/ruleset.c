@@ -7,6 +7,7 @@
 /* From number 1 on.  Lines are only added, here and in docs/store.md. */
 static const char *const changes[] = {
     "runs say which rules they follow; nothing is decided otherwise than before",
+    "the error of a container may have 10 KiB, as that of its step; it had 6 KiB",
 };
 
 int64_t ruleset_now(void)

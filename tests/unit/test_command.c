@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "engine/flows.h"
+#include "io/process.h"
 #include "io/sandbox.h"
 
 #include <signal.h>
@@ -136,7 +137,7 @@ static void arrive(struct trip *trip)
 /* What a step came to, as "content", "= result" or "! error". */
 static const char *step(struct trip *trip, const char *path)
 {
-    static char text[8000];
+    static char text[12000];
     rondo_result result;
     if (rondo_run_find(trip->run, path, &result) < 0)
         return "none";
@@ -226,13 +227,18 @@ TEST(standard_input_may_be_the_text_of_the_step_alone_or_nothing)
     CHECK_STR(step(&t, "all"), "## Task\nDo it.");
 }
 
-TEST(a_status_fails_with_the_tail_of_the_errors)
+TEST(a_status_fails_with_the_tails_of_errors_and_output)
 {
     FOLDER;
     {
         TRIP t = { 0 };
         travel(&t, ONE("'echo out; echo it broke >&2; exit 3'"));
-        CHECK_STR(step(&t, "s"), "! exit status 3: it broke");
+        CHECK_STR(step(&t, "s"), "! exit status 3: it broke\nstandard output: out");
+    }
+    {
+        TRIP t = { 0 };
+        travel(&t, ONE("'echo FAILED test_foo: expected 3 got 4; exit 1'"));
+        CHECK_STR(step(&t, "s"), "! exit status 1: FAILED test_foo: expected 3 got 4");
     }
     {
         TRIP t = { 0 };
@@ -258,6 +264,54 @@ TEST(a_status_fails_with_the_tail_of_the_errors)
         rondo_result found;
         CHECK(rondo_run_find(t.run, "s", &found) == 0 && found.code == RONDO_ERETRY);
     }
+}
+
+TEST(of_a_lot_of_output_the_end_is_told_however_little_is_kept)
+{
+    FOLDER;
+    for (int i = 0; i < 3; i++) {
+        static const char *const kept[] = { "", "    maxOutput: 10\n", "    maxOutput: 9000\n" };
+        auto_buf struct buf text = { 0 };
+        TRIP t = { 0 };
+        buf_printf(&text, FLOW "agents:\n  a:\n%s    run: 'seq 100000 102999; seq 200000 202999 >&2; exit 1'\n"
+                   "steps: [{ id: s, agent: a }]\n", kept[i]);
+        travel(&t, buf_text(&text));
+        const char *why = step(&t, "s"), *output = strstr(why, "\nstandard output: ...");
+        CHECK(strncmp(why, "! exit status 1: ...", 20) == 0);
+        CHECK(output && strncmp(output - 6, "202999", 6) == 0);
+        CHECK_STR(why + strlen(why) - 13, "102998\n102999");
+        CHECK_INT(output - why, 20 + PROCESS_TAIL - 2); // less the line breaks around it
+        CHECK_INT(strlen(output), strlen("\nstandard output: ...") + PROCESS_TAIL - 2);
+    }
+}
+
+TEST(a_secret_across_the_cut_of_the_output_is_not_told)
+{
+    FOLDER;
+    setenv("TEST_SECRET", "sesame-0123456789", 1);
+    for (int cut = 0; cut < 20; cut++) { // how many of its bytes are before the tail
+        auto_buf struct buf text = { 0 };
+        TRIP t = { 0 };
+        buf_printf(&text, FLOW "agents:\n  a:\n    env: { S: \"env:TEST_SECRET\" }\n    maxOutput: 3000\n"
+                   "    run: 'printf \"%%05000d$S%%0%dd\" 6 6; exit 1'\nsteps: [{ id: s, agent: a }]\n",
+                   PROCESS_TAIL - 17 + cut);
+        travel(&t, buf_text(&text));
+        const char *why = step(&t, "s");
+        CHECK(!strstr(why, "sesame") && !strstr(why, "789") && !strstr(why, "-0"));
+        CHECK_STR(why + strlen(why) - 2, "06");
+        CHECK(strlen(why) > PROCESS_TAIL - 30);
+    }
+}
+
+TEST(output_that_is_no_text_is_told_as_one_when_the_command_fails)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, ONE("\"printf 'a\\\\000b\\\\377c\\\\033[1mend'; exit 1\""));
+    CHECK_STR(step(&t, "s"), "! exit status 1: a\xef\xbf\xbd" "b\xef\xbf\xbd" "c\033[1mend");
+    TRIP u = { 0 };
+    travel(&u, ONE("'head -c 100000 /dev/zero; exit 1'"));
+    CHECK(strlen(step(&u, "s")) <= 20 + PROCESS_TAIL);
 }
 
 TEST(a_command_that_is_not_there_fails_its_step)

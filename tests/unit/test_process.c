@@ -26,7 +26,8 @@ struct child {
     bool timed_out;
     size_t len, errors_len;
     uint64_t dropped, errors_dropped;
-    char output[200], errors[PROCESS_TAIL + 1], shown[200];
+    char output[200], errors[PROCESS_TAIL + 1], shown[200], tail[PROCESS_TAIL + 1];
+    bool is_tail_cut;
     char first, last; // of the output
 };
 
@@ -55,6 +56,9 @@ static void on_end(struct process *process, void *user)
     snprintf(child->output, sizeof child->output, "%.*s", (int)MIN(child->len, 199), output);
     child->first = child->len ? output[0] : '\0';
     child->last = child->len ? output[child->len - 1] : '\0';
+    auto_buf struct buf tail = { 0 };
+    child->is_tail_cut = process_put_tail(process, &tail);
+    snprintf(child->tail, sizeof child->tail, "%s", buf_text(&tail));
     output = process_errors(process, &child->errors_len);
     snprintf(child->errors, sizeof child->errors, "%s", output);
     child->status = process_status(process);
@@ -246,6 +250,29 @@ TEST(a_flood_is_drained_and_counted)
     CHECK_UINT(child.dropped, 4999000);
     CHECK_STR(child.errors, "end\n");
     CHECK_INT(child.status, 0);
+    loop_close(loop);
+}
+
+TEST(of_the_output_the_tail_is_kept_beside_its_beginning)
+{
+    struct child child;
+    open_loop();
+    SHELL(&child, "printf 0123456789", .max_output = 4, .max_tail = 8);
+    CHECK_STR(child.output, "0123");
+    CHECK_STR(child.tail, "23456789");
+    CHECK(child.is_tail_cut);
+    SHELL(&child, "printf 0123456789", .max_output = 1, .max_tail = 8);
+    CHECK_STR(child.tail, "23456789");
+    CHECK(child.is_tail_cut);
+    SHELL(&child, "printf 01234567", .max_output = 100, .max_tail = 8);
+    CHECK_STR(child.tail, "01234567");
+    CHECK(!child.is_tail_cut);
+    SHELL(&child, "printf 01234567", .max_output = 5, .max_tail = 8);
+    CHECK_STR(child.tail, "01234567");
+    CHECK(!child.is_tail_cut);
+    SHELL(&child, ":", .max_tail = 8);
+    CHECK_STR(child.tail, "");
+    CHECK(!child.is_tail_cut);
     loop_close(loop);
 }
 
