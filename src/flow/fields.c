@@ -223,6 +223,14 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 
 /* ---- agents ----------------------------------------------------------------------------------------- */
 
+#define RUN_SCHEMA                                                                                                   \
+    "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "                                            \
+    "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}"
+#define ENV_SCHEMA                                                                                                   \
+    "{anyOf: [{type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "                                           \
+    "{type: object, propertyNames: {pattern: '^[^=]+$'}, "                                                           \
+    "additionalProperties: {type: [string, number, boolean, 'null']}}]}"
+
 static const struct field agent_rows[] = {
     { "description", F_HOLES, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
       .stage = STAGE_AGENT,
@@ -269,17 +277,14 @@ static const struct field agent_rows[] = {
     { "effort", F_WORD, IN_RONDO, IN(flow_agent, effort), .words = efforts, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
-      .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "
-                "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}",
+      .schema = RUN_SCHEMA,
       .about = "A command: words, or text for the shell." },
     { "stdin", F_ENUM, IN_RONDO, IN(flow_agent, input), .words = stdins,
       .about = "What the command reads: prompt; instructions, the step's text alone; or none." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
-      .schema = "{anyOf: [{type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "
-                "{type: object, propertyNames: {pattern: '^[^=]+$'}, "
-                "additionalProperties: {type: [string, number, boolean, 'null']}}]}",
+      .schema = ENV_SCHEMA,
       .about = "Variables for the command: names to pass on, or name and text." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
@@ -407,6 +412,12 @@ static const struct field step_rows[] = {
     { "name", F_OWN, IN_RONDO, .place = P_CASE, CHECKED, .read = own_case_name,
       .schema = "{type: [string, boolean], pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}", .about = "Of the case, in paths." },
     { "agent", F_AGENT, IN_BOTH, IN(flow_step, agent), .about = "Who does it." },
+    { "run", F_OWN, IN_RONDO, CHECKED, .read = own_step_run, .where = AT_BODY, .schema = RUN_SCHEMA,
+      .about = "A command of its own, without an agent: words, or text for the shell." },
+    { "cwd", F_OWN, IN_RONDO, CHECKED, .read = own_step_cwd, .where = AT_BODY, .not_empty = true,
+      .schema = "{'$text': true, minLength: 1}", .about = "Where that command runs." },
+    { "env", F_OWN, IN_RONDO, CHECKED, .read = own_step_env, .where = AT_BODY, .schema = ENV_SCHEMA,
+      .about = "Variables for that command: names to pass on, or name and text." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
       .about = "What to do; @file is read." },
     { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count),

@@ -328,6 +328,7 @@ struct flow_step {
     struct flow_loop *loop;     // NULL
     /* bodies */
     struct flow_agent *agent;   // BODY_AGENT; NULL: the default model agent
+    struct flow_agent *command; // what `run` of the step and the keys that go with it say: then the agent; NULL
     struct flow_scope *team;    // BODY_AGENT: agents that its model may call (team.c); NULL
     bool only_answers;          // AS_TOOL: one answer, without tools
     struct flow *include;       // BODY_INCLUDE, or BODY_AGENT with a workflow agent; NULL: not loaded

@@ -705,7 +705,8 @@ static const char *translate_key(const struct fields *table, const char *key, ui
         { "repeat", "loop" }, { "foreach", "loop" }, { "tasks", "steps" },
         { "jobs", "steps" }, { "nodes", "steps" }, { "params", "inputs" },
         { "parameters", "inputs" }, { "variables", "inputs" }, { "name", "id" },
-        { "inputs", "with" }, { "input", "with" },
+        { "inputs", "with" }, { "input", "with" }, { "workdir", "cwd" },
+        { "working-directory", "cwd" }, { "directory", "cwd" },
     };
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, key) == 0 && fields_find(table, words[i].key, dialect))

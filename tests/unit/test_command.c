@@ -334,6 +334,40 @@ TEST(words_with_holes_stay_one_argument)
     CHECK_STR(step(&t, "s"), "[a b; $HOME 'q' ${inputs.x}][n={\"k\":[1]}][${x}][]");
 }
 
+TEST(a_step_may_say_its_command_itself)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    CHECK(mkdir("sub", 0700) == 0);
+    travel(&t, FLOW "steps:\n"
+               "  - { id: words, run: [printf, '[%s]', a b, '${run.name}'] }\n"
+               "  - { id: shell, run: 'basename $PWD; echo $X; cat', dependsOn: [words], cwd: sub,\n"
+               "      env: { X: '${steps.words.content}' }, instructions: Look. }\n"
+               "  - { id: cases, branch: [ { when: 'false', run: echo no }, { else: { run: 'echo $RONDO_PATH' } } ] }\n"
+               "  - { id: loop, run: [echo, '${iteration}'], loop: { maxIterations: 3 } }\n"
+               "  - { id: fails, run: 'echo why; exit 1', retry: { attempts: 2 } }\n");
+    CHECK_STR(step(&t, "words"), "[a b][t]");
+    CHECK_STR(step(&t, "shell"), "sub\n[a b][t]\n## Task\nLook.\n\n## Previous Step Results\n\n"
+                                 "### words (completed)\n[a b][t]");
+    CHECK_STR(step(&t, "cases"), "cases.else");
+    CHECK_STR(step(&t, "loop"), "2");
+    CHECK_STR(step(&t, "fails"), "! exit status 1: why");
+}
+
+TEST(a_step_that_is_out_of_time_tells_what_its_command_had_printed)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "options: { stepTimeout: 200ms }\n"
+               "steps:\n"
+               "  - { id: own, run: 'echo begun; sleep 30', timeout: 300ms }\n"
+               "  - { id: default, run: 'echo begun; sleep 30' }\n"
+               "  - { id: twice, run: 'echo begun; sleep 30', timeout: 300ms, retry: { attempts: 2 } }\n");
+    CHECK_STR(step(&t, "own"), "! timed out after 300 ms: begun");
+    CHECK_STR(step(&t, "default"), "! timed out after 200 ms: begun");
+    CHECK_STR(step(&t, "twice"), "! timed out after 300 ms");
+}
+
 TEST(shell_text_has_no_holes)
 {
     FOLDER;
