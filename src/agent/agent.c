@@ -7,6 +7,7 @@
 #include "agent/player.h"
 #include "agent/recorder.h"
 #include "agent/routing.h"
+#include "agent/surroundings.h"
 #include "base/hash.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -368,6 +369,8 @@ static void add_of_step(struct flow_step *step, void *secrets)
     const struct flow_agent *agent = step->agent;
     for (uint32_t i = 0; agent && i < agent->env_count; i++)
         add_referred(step->flow, &agent->env[i], secrets);
+    if (agent)
+        surroundings_add_secrets(agent, secrets);
 }
 
 /* Variables are named with blanks between them. */

@@ -12,6 +12,7 @@
    workflow may be gone, and nothing of them is touched any more. */
 #include "agent/call.h"
 
+#include "agent/surroundings.h"
 #include "base/arena.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -34,8 +35,6 @@
 #define SHOW_MS        50          // partial output is not shown more often
 #define TEMPORARY      75          // the exit status of programs that say: try again (EX_TEMPFAIL)
 
-extern char **environ;
-
 /* A call whose process is at work. */
 struct errand {
     rondo_later later;
@@ -50,6 +49,7 @@ struct errand {
     json_t *answer; // what came of it; NULL: why it failed
     struct buf why;
     struct buf said; // what was on its standard output, if it failed
+    struct buf hint; // to be told if it fails
     int code;
 };
 
@@ -69,15 +69,6 @@ struct setup {
     const char **env;
     uint32_t env_count, env_cap;
 };
-
-/* What every command may see of our own environment. */
-static const char *const passed[] = { "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR" };
-
-static bool fits(const char *variable, const char *pattern)
-{
-    size_t len = strcspn(pattern, "*");
-    return strncmp(variable, pattern, len) == 0 && (pattern[len] || variable[len] == '=');
-}
 
 /* A later one of the same name replaces the earlier. */
 static void put_pair(struct setup *setup, const char *pair)
@@ -108,9 +99,9 @@ static void put_passed(struct setup *setup)
     mem_grow(&setup->env, &setup->env_cap, 0, sizeof *setup->env);
     setup->env[0] = NULL;
     for (char **at = environ; at && *at; at++)
-        for (size_t i = 0; i < COUNT(passed); i++)
-            if (fits(*at, passed[i]))
-                put_pair(setup, *at);
+        if (surroundings_pass(setup->agent, *at))
+            put_pair(setup, *at);
+    surroundings_add_secrets(setup->agent, setup->secrets);
 }
 
 /* A text with its holes filled, in the arena.  What comes from a hole may have a NUL in it, which no
@@ -394,6 +385,7 @@ static int say_failed(struct errand *errand, int code, const char *why)
 {
     buf_puts(&errand->why, why);
     put_tails(errand, &errand->why);
+    buf_printf(&errand->why, "%s%s", errand->hint.len ? "\n" : "", buf_text(&errand->hint));
     return errand->code = code;
 }
 
@@ -595,6 +587,7 @@ static void errand_free(struct errand *errand)
     json_decref(errand->answer);
     buf_free(&errand->why);
     buf_free(&errand->said);
+    buf_free(&errand->hint);
     mem_free(errand);
 }
 
@@ -652,6 +645,7 @@ static int prepare(struct setup *setup, struct errand *errand, rondo_error *err)
     put_passed(setup);
     if (put_arguments(setup, err) < 0 || put_folder(setup, err) < 0 || put_listed(setup, err) < 0)
         return err->code;
+    surroundings_put_hint(&errand->hint, setup->env);
     return put_own(setup, errand, err);
 }
 

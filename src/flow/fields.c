@@ -227,7 +227,7 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
     "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "                                            \
     "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}"
 #define ENV_SCHEMA                                                                                                   \
-    "{anyOf: [{type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "                                           \
+    "{anyOf: [{const: inherit}, {type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "                         \
     "{type: object, propertyNames: {pattern: '^[^=]+$'}, "                                                           \
     "additionalProperties: {type: [string, number, boolean, 'null']}}]}"
 
@@ -285,7 +285,7 @@ static const struct field agent_rows[] = {
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
       .schema = ENV_SCHEMA,
-      .about = "Variables for the command: names to pass on, or name and text." },
+      .about = "Variables for the command: names to pass on, or name and text; or inherit, nearly all." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
       .schema = "{'$ref': sandbox}", .about = "What the command may touch." },
@@ -417,7 +417,7 @@ static const struct field step_rows[] = {
     { "cwd", F_OWN, IN_RONDO, CHECKED, .read = own_step_cwd, .where = AT_BODY, .not_empty = true,
       .schema = "{'$text': true, minLength: 1}", .about = "Where that command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_step_env, .where = AT_BODY, .schema = ENV_SCHEMA,
-      .about = "Variables for that command: names to pass on, or name and text." },
+      .about = "Variables for that command: names to pass on, or name and text; or inherit, nearly all." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
       .about = "What to do; @file is read." },
     { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count),

@@ -220,6 +220,7 @@ struct flow_agent {
     struct flow_text cwd;
     struct flow_env *env;
     uint32_t env_count;
+    bool inherits; // env: inherit
     int64_t grace_ms; // -1: not given
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;

@@ -191,8 +191,11 @@ void read_check_variable(struct loading *l, const struct doc_val *at, const char
 void own_env(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_agent *agent = into;
+    agent->inherits = val->kind == DOC_TEXT && strcmp(val->text, "inherit") == 0;
+    if (agent->inherits)
+        return;
     if (val->kind != DOC_LIST && val->kind != DOC_MAP) {
-        load_error(l, STAGE_DECODE, val, "validation", "`env` has to be a list of names, or a map, not %s",
+        load_error(l, STAGE_DECODE, val, "validation", "`env` has to be a list of names, a map or `inherit`, not %s",
                    read_shown(l, val));
         return;
     }

@@ -414,6 +414,82 @@ TEST(only_what_is_allowed_is_passed_on)
             FAIL("'%s' in: %s", absent[i], text);
 }
 
+/* What the environment of rondo itself holds for the tests below. */
+static void surround(void)
+{
+    static const char *const pairs[][2] = {
+        { "TEST_PLAIN", "plain text" }, { "TEST_KEY", "key-0123" },           { "TEST_TOKEN", "token-0123" },
+        { "TEST_SECRET", "secret-0123" }, { "TEST_PASSWORD_1", "pass-0123" }, { "SHORT_KEY", "short-7" },
+        { "TEST_KEYS", "no secret" },   { "RONDO_RUN", "outer" },             { "RONDO_GATE", "outer" },
+        { "RONDO_KEY", "outer-0123" },  { "RONDO_MODEL", "ollama/x" },        { "RONDO_STORE", "x.db" },
+    };
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        setenv(pairs[i][0], pairs[i][1], 1);
+}
+
+TEST(all_that_there_is_is_inherited_but_for_what_an_outer_run_has_said)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    surround();
+    travel(&t, FLOW "agents: { a: { env: inherit, run: 'env | cut -d= -f1 | grep \"TEST_\\|RONDO\\|SHORT\" | sort' } }\n"
+               "steps:\n  - { id: s, agent: a }\n"
+               "  - { id: own, env: inherit, run: 'echo $TEST_PLAIN, $RONDO_RUN, $RONDO_KEY, $PATH' }\n");
+    CHECK_STR(step(&t, "s"), "RONDO_CHILD\nRONDO_CONTEXT\nRONDO_INBOX\nRONDO_KEY\nRONDO_MODEL\nRONDO_PASS\nRONDO_PATH\n"
+                             "RONDO_REPLY\nRONDO_RUN\nRONDO_STORE\nRONDO_WITHIN\nSHORT_KEY\nTEST_KEY\nTEST_KEYS\n"
+                             "TEST_PASSWORD_1\nTEST_PLAIN\nTEST_SECRET\nTEST_TOKEN");
+    CHECK(strncmp(step(&t, "own"), "plain text, ", 12) == 0 && !strstr(step(&t, "own"), "outer"));
+    CHECK(strstr(step(&t, "own"), getenv("PATH")) != NULL);
+}
+
+TEST(inherited_secrets_are_masked_wherever_they_are_said)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    surround();
+    travel(&t, FLOW "agents:\n"
+               "  a: { env: inherit, run: 'echo $TEST_KEY $TEST_TOKEN $TEST_SECRET $TEST_PASSWORD_1 $SHORT_KEY $TEST_KEYS' }\n"
+               "  b: { run: [echo, key-0123 outer-0123] }\n"
+               "steps: [{ id: s, agent: a }, { id: other, agent: b },\n"
+               "        { id: fails, env: inherit, run: 'echo $TEST_KEY; exit 1' }]\n");
+    CHECK_STR(step(&t, "s"), "*** *** *** *** short-7 no secret");
+    CHECK_STR(step(&t, "other"), "*** outer-0123"); // whoever says it
+    CHECK_STR(step(&t, "fails"), "! exit status 1: ***");
+}
+
+TEST(a_failure_names_keys_that_are_set_and_were_not_passed)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789", 1);
+    travel(&t, FLOW "steps:\n"
+               "  - { id: fails, run: 'echo why; exit 1' }\n"
+               "  - { id: late, run: 'sleep 30', timeout: 100ms }\n"
+               "  - { id: works, run: 'echo fine' }\n"
+               "  - { id: named, env: [ANTHROPIC_API_KEY], run: 'exit 1' }\n"
+               "  - { id: renamed, env: { KEY: 'env:ANTHROPIC_API_KEY' }, run: 'exit 1' }\n"
+               "  - { id: inherits, env: inherit, run: 'exit 1' }\n");
+#define HINT "\nANTHROPIC_API_KEY is set but not passed; add env: [ANTHROPIC_API_KEY]"
+    CHECK_STR(step(&t, "fails"), "! exit status 1: why" HINT);
+    CHECK_STR(step(&t, "late"), "! timed out after 100 ms" HINT);
+    CHECK_STR(step(&t, "works"), "fine");
+    CHECK_STR(step(&t, "named"), "! exit status 1");
+    CHECK_STR(step(&t, "renamed"), "! exit status 1");
+    CHECK_STR(step(&t, "inherits"), "! exit status 1");
+    setenv("OPENAI_API_KEY", "sk-0123456789", 1);
+    TRIP u = { 0 };
+    travel(&u, FLOW "steps: [{ id: s, run: 'exit 1' }, { id: one, run: 'exit 1', env: [OPENAI_API_KEY] }]\n");
+    CHECK_STR(step(&u, "s"), "! exit status 1\nOPENAI_API_KEY, ANTHROPIC_API_KEY are set but not passed; "
+                             "add env: [OPENAI_API_KEY, ANTHROPIC_API_KEY]");
+    CHECK_STR(step(&u, "one"), "! exit status 1" HINT);
+    unsetenv("OPENAI_API_KEY");
+    setenv("ANTHROPIC_API_KEY", "", 1);
+    TRIP v = { 0 };
+    travel(&v, FLOW "steps: [{ id: s, run: 'exit 1' }]\n");
+    CHECK_STR(step(&v, "s"), "! exit status 1");
+    unsetenv("ANTHROPIC_API_KEY");
+}
+
 TEST(variables_with_texts_and_secrets)
 {
     FOLDER;
