@@ -389,17 +389,23 @@ static int say_failed(struct errand *errand, int code, const char *why)
     return errand->code = code;
 }
 
+static int say_late(struct errand *errand, const char *what, int64_t ms)
+{
+    char why[160];
+    bool is_whole = ms % 1000 == 0;
+    snprintf(why, sizeof why, "%s %lld %s", what, (long long)(is_whole ? ms / 1000 : ms), is_whole ? "s" : "ms");
+    return say_failed(errand, RONDO_ETIME, why);
+}
+
 /* 0, or it has failed. */
 static int check_end(struct errand *errand)
 {
     char why[160];
     int status = process_status(errand->process), signal = process_signal(errand->process);
-    long long ms = (long long)errand->step->agent->timeout_ms;
-    if (process_timed_out(errand->process)) {
-        snprintf(why, sizeof why, ms % 1000 ? "timed out after %lld ms" : "timed out after %lld s",
-                 ms % 1000 ? ms : ms / 1000);
-        return say_failed(errand, RONDO_ETIME, why);
-    }
+    if (process_timed_out(errand->process))
+        return say_late(errand, "timed out after", flow_step_command_ms(errand->step));
+    if (process_was_silent(errand->process))
+        return say_late(errand, "printed nothing for", errand->step->agent->idle_ms);
     if (signal) {
         snprintf(why, sizeof why, "ended by signal %d (%s)", signal, strsignal(signal));
         return say_failed(errand, RONDO_EFAILED, why);
@@ -676,7 +682,8 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .input = prompt, .input_len = len,
                              .max_output = max_output(agent),
                              .max_tail = PROCESS_TAIL + setup->secrets->longest,
-                             .timeout_ms = agent->timeout_ms,
+                             .timeout_ms = flow_step_command_ms(setup->step),
+                             .idle_ms = agent->idle_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,
                              .on_end = on_end, .user = errand, .sandbox = sandbox },

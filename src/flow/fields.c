@@ -287,6 +287,8 @@ static const struct field agent_rows[] = {
       .schema = ENV_SCHEMA,
       .about = "Variables for the command: names to pass on, or name and text; or inherit, nearly all." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
+    { "idleTimeout", F_DURATION, IN_RONDO, IN(flow_agent, idle_ms),
+      .about = "How long the command may print nothing." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
       .schema = "{'$ref': sandbox}", .about = "What the command may touch." },
     /* the others */
@@ -476,6 +478,7 @@ const struct fields else_fields = TABLE("an else case", "else", else_rows, 0);
 static const struct field retry_rows[] = {
     { "attempts", F_INT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, retry.attempts), RANGE(1, ATTEMPTS_MAX),
       .about = "Tries, the first included." },
+    { "timeout", F_DURATION, IN_RONDO, IN(flow_step, retry_timeout_ms), .about = "For one try." },
     { "delay", F_DURATION, IN_RONDO, IN(flow_step, retry.delay_ms), .about = "Before the second try." },
     { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000),
       .about = "How the delay grows; 2." },

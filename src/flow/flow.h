@@ -222,6 +222,7 @@ struct flow_agent {
     uint32_t env_count;
     bool inherits; // env: inherit
     int64_t grace_ms; // -1: not given
+    int64_t idle_ms;  // how long it may print nothing; 0: as long as it likes
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;
     uint32_t sandbox_write_count;
@@ -317,6 +318,7 @@ struct flow_step {
     int max_retries;          // transport; -1: not given
     rondo_retry retry;        // without `on`
     struct flow_expr retry_on;
+    int64_t retry_timeout_ms; // of one try; 0: none
     rondo_budget budget;
     int run_on;               // enum rondo_run_on
     struct flow_named *with;
@@ -430,6 +432,9 @@ bool flow_scope_has_late(const struct flow_scope *scope);                      /
 
 /* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
    known. */
+/* How long one call of the step's command may take; 0: as long as it likes. */
+int64_t flow_step_command_ms(const struct flow_step *step);
+
 bool flow_step_comes_first(const struct flow_step *step);
 bool flow_step_is_certain(const struct flow_step *step); // does no condition stand before it?
 

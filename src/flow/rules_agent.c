@@ -25,7 +25,7 @@ static const struct {
     { "temperature", AGENT_MODEL }, { "topP", AGENT_MODEL },          { "maxTokens", AGENT_MODEL },
     { "effort", AGENT_MODEL },    { "projectNotes", AGENT_MODEL },      { "workers", AGENT_MODEL },
     { "cwd", AGENT_COMMAND },     { "env", AGENT_COMMAND },           { "stdin", AGENT_COMMAND },
-    { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },
+    { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },       { "idleTimeout", AGENT_COMMAND },
 };
 
 static void find_kind(struct loading *l, struct flow_agent *agent)

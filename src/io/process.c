@@ -72,13 +72,14 @@ struct process {
     uint64_t dropped, errors_dropped;
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays, overran;
+    bool has_spoken, was_silent; // since its clock was last looked at; for too long
     bool is_talk, is_finishing; // its input stays open; no longer
     int64_t farewell_ms;
     int status, signal;
     int fate; // see spawn.h
     unsigned looks;
-    int64_t grace_ns, show_ns;
-    int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
+    int64_t grace_ns, show_ns, idle_ns;
+    int64_t timeout_at, idle_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
     size_t max_processes;
     void (*on_data)(struct process *process, const char *bytes, size_t len, void *user);
     void (*on_output)(struct process *process, void *user);
@@ -320,6 +321,7 @@ static void drain(struct process *process, struct source *source, size_t most,
             source_close(source);
             return;
         }
+        process->has_spoken = true;
         keep(process, scratch, (size_t)n);
         most -= (size_t)n;
         if (n < SCRATCH)
@@ -542,6 +544,16 @@ static void step(struct process *process, int64_t now)
         process->has_strays = true;
         stop(process, now, process->grace_ns);
     }
+    if (process->idle_ns && process->has_spoken)
+        process->idle_at = now + process->idle_ns;
+    process->has_spoken = false;
+    if (now >= process->idle_at) {
+        process->idle_ns = 0;
+        process->idle_at = NEVER;
+        process->was_silent = process->state == RUNNING;
+        process->has_strays = true;
+        stop(process, now, process->grace_ns);
+    }
     if (now >= process->stop_at) {
         process->stop_at = NEVER;
         process->has_strays = true;
@@ -558,7 +570,7 @@ static void step(struct process *process, int64_t now)
 static int64_t due(const struct process *process)
 {
     int64_t at = MIN(MIN(process->timeout_at, process->kill_at), MIN(process->look_at, process->give_up_at));
-    at = MIN(at, process->stop_at);
+    at = MIN(MIN(at, process->stop_at), process->idle_at);
     at = MIN(at, process->count_at);
     bool more = process->on_output && process->output.len != process->shown;
     return more ? MIN(at, process->show_at) : at;
@@ -816,6 +828,7 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
         .on_output = spec->on_output, .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
+        .idle_at = spec->idle_ms ? now + spec->idle_ms * MS : NEVER, .idle_ns = spec->idle_ms * MS,
         .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
         .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
         .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
@@ -845,6 +858,11 @@ int process_signal(const struct process *process)
 bool process_timed_out(const struct process *process)
 {
     return process->timed_out;
+}
+
+bool process_was_silent(const struct process *process)
+{
+    return process->was_silent;
 }
 
 bool process_overran(const struct process *process)

@@ -34,6 +34,7 @@ struct process_spec {
     size_t max_tail;         // bytes of the tails to keep: PROCESS_TAIL, and as many as a secret may have before it;
                              // 0: PROCESS_TAIL
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
+    int64_t idle_ms;         // 0: none; the same when it has written nothing for so long: process_was_silent()
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
     int64_t farewell_ms; // process_kill_all() lets it end by itself for so long; 0: it does not wait
@@ -73,6 +74,7 @@ void process_finish(struct process *process, int64_t wait_ms);
 int process_status(const struct process *process);
 int process_signal(const struct process *process);
 bool process_timed_out(const struct process *process);
+bool process_was_silent(const struct process *process);
 bool process_overran(const struct process *process);
 
 const char *process_output(const struct process *process, size_t *ret_len); // what was kept

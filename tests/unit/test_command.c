@@ -892,6 +892,48 @@ static bool is_alive(long pid)
     return at && at[2] != 'Z' && at[2] != 'X';
 }
 
+TEST(a_command_that_prints_nothing_is_ended)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  silent: { run: 'echo begun; sleep 1000 & sleep 1000', idleTimeout: 200ms }\n"
+               "  chatty: { run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i; done', idleTimeout: 500ms }\n"
+               "  errors: { run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done; echo e', idleTimeout: 500ms }\n"
+               "steps: [{ id: silent, agent: silent }, { id: chatty, agent: chatty }, { id: errors, agent: errors }]\n");
+    CHECK_STR(step(&t, "silent"), "! printed nothing for 200 ms: begun");
+    rondo_result found;
+    CHECK(rondo_run_find(t.run, "silent", &found) == 0 && found.code == RONDO_ETIME);
+    CHECK(strcmp(step(&t, "chatty"), "1\n2\n3\n4\n5\n6\n7") == 0);
+    CHECK_STR(step(&t, "errors"), "e");
+}
+
+TEST(each_try_has_a_time_of_its_own)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "options: { maxConcurrency: 10 }\nagents:\n"
+               "  slow: { run: 'echo try; [ -e slow ] && exit 0; touch slow; sleep 1000' }\n"
+               "  tight: { run: 'echo try; sleep 1000', timeout: 200ms }\n"
+               "  said: { script: [{ delay: 1h, content: late }, { content: soon }] }\n"
+               "steps:\n"
+               "  - { id: slow, agent: slow, retry: { attempts: 2, timeout: 300ms } }\n"
+               "  - { id: never, run: 'echo try; sleep 1000', retry: { attempts: 2, timeout: 200ms } }\n"
+               "  - { id: tight, agent: tight, retry: { attempts: 1, timeout: 10s } }\n"
+               "  - { id: said, agent: said, retry: { attempts: 2, timeout: 200ms } }\n"
+               "  - { id: all, retry: { attempts: 2, timeout: 400ms }, steps:\n"
+               "      [{ id: in, run: '[ -e in ] && exit 0; touch in; sleep 1000' }] }\n"
+               "  - { id: loop, retry: { attempts: 2, timeout: 400ms }, loop: { maxIterations: 1 },\n"
+               "      run: '[ -e loop ] && exit 0; touch loop; sleep 1000' }\n");
+    CHECK_STR(step(&t, "slow"), "try");
+    CHECK_STR(step(&t, "never"), "! timed out after 200 ms: try");
+    CHECK_STR(step(&t, "tight"), "! timed out after 200 ms: try");
+    CHECK_STR(step(&t, "said"), "soon");
+    CHECK_STR(step(&t, "all"), "");
+    rondo_result found;
+    CHECK(rondo_run_find(t.run, "loop", &found) == 0 && found.status == RONDO_STATUS_COMPLETED);
+}
+
 TEST(a_steps_timeout_ends_the_command)
 {
     FOLDER;

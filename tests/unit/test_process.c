@@ -27,7 +27,7 @@ struct child {
     size_t len, errors_len;
     uint64_t dropped, errors_dropped;
     char output[200], errors[PROCESS_TAIL + 1], shown[200], tail[PROCESS_TAIL + 1];
-    bool is_tail_cut;
+    bool is_tail_cut, was_silent;
     char first, last; // of the output
 };
 
@@ -64,6 +64,7 @@ static void on_end(struct process *process, void *user)
     child->status = process_status(process);
     child->signal = process_signal(process);
     child->timed_out = process_timed_out(process);
+    child->was_silent = process_was_silent(process);
     child->dropped = process_dropped(process);
     child->errors_dropped = process_errors_dropped(process);
     child->ended++;
@@ -586,6 +587,24 @@ TEST(a_timeout_cancels_and_says_so)
     CHECK_INT(child.signal, SIGTERM);
     SHELL(&child, "exit 4", .timeout_ms = 60000);
     CHECK(!child.timed_out);
+    loop_close(loop);
+}
+
+TEST(silence_cancels_and_says_so)
+{
+    struct child child;
+    open_loop();
+    SHELL(&child, "echo part; sleep 100", .idle_ms = 100);
+    CHECK(child.was_silent && !child.timed_out);
+    CHECK_STR(child.output, "part\n");
+    CHECK_INT(child.signal, SIGTERM);
+    SHELL(&child, "sleep 100", .idle_ms = 100);
+    CHECK(child.was_silent);
+    SHELL(&child, "for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo $i >&$((i % 2 + 1)); done; exit 4", .idle_ms = 500);
+    CHECK(!child.was_silent);
+    CHECK_INT(child.status, 4);
+    SHELL(&child, "while :; do echo x; sleep 0.01; done", .idle_ms = 200, .timeout_ms = 400);
+    CHECK(!child.was_silent && child.timed_out);
     loop_close(loop);
 }
 
