@@ -1,9 +1,9 @@
 /* process.h - child processes: what they say, how they end, and that nothing of them stays.
 
    A process is started with its arguments, environment, folder and input, in a group of its own.
-   What it writes to standard output is kept up to a limit, the rest is read and counted; of its
-   errors the tail is kept, and of that rest.  It ends in exactly one call of on_end, after everything that it
-   started has ended too:
+   The beginning of its standard output is kept, up to a limit.  The rest is read and counted, and the
+   tail of it is kept.  Of its errors only the tail is kept.  It ends in exactly one call of on_end, after
+   everything that it started has ended too:
 
      when its first process (the leader) exits, what is left of its group, and descendants who have
      left the group, are sent SIGTERM, and SIGKILL after the grace period;

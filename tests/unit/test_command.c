@@ -432,7 +432,8 @@ TEST(all_that_there_is_is_inherited_but_for_what_an_outer_run_has_said)
     FOLDER;
     TRIP t = { 0 };
     surround();
-    travel(&t, FLOW "agents: { a: { env: inherit, run: 'env | cut -d= -f1 | grep \"TEST_\\|RONDO\\|SHORT\" | sort' } }\n"
+    travel(&t, FLOW "agents:\n"
+               "  a: { env: inherit, run: 'env | cut -d= -f1 | grep \"TEST_\\|RONDO\\|SHORT\" | sort' }\n"
                "steps:\n  - { id: s, agent: a }\n"
                "  - { id: own, env: inherit, run: 'echo $TEST_PLAIN, $RONDO_RUN, $RONDO_KEY, $PATH' }\n");
     CHECK_STR(step(&t, "s"), "RONDO_CHILD\nRONDO_CONTEXT\nRONDO_INBOX\nRONDO_KEY\nRONDO_MODEL\nRONDO_PASS\nRONDO_PATH\n"
@@ -448,7 +449,8 @@ TEST(inherited_secrets_are_masked_wherever_they_are_said)
     TRIP t = { 0 };
     surround();
     travel(&t, FLOW "agents:\n"
-               "  a: { env: inherit, run: 'echo $TEST_KEY $TEST_TOKEN $TEST_SECRET $TEST_PASSWORD_1 $SHORT_KEY $TEST_KEYS' }\n"
+               "  a:\n    env: inherit\n"
+               "    run: 'echo $TEST_KEY $TEST_TOKEN $TEST_SECRET $TEST_PASSWORD_1 $SHORT_KEY $TEST_KEYS'\n"
                "  b: { run: [echo, key-0123 outer-0123] }\n"
                "steps: [{ id: s, agent: a }, { id: other, agent: b },\n"
                "        { id: fails, env: inherit, run: 'echo $TEST_KEY; exit 1' }]\n");
@@ -898,14 +900,16 @@ TEST(a_command_that_prints_nothing_is_ended)
     TRIP t = { 0 };
     travel(&t, FLOW "agents:\n"
                "  silent: { run: 'echo begun; sleep 1000 & sleep 1000', idleTimeout: 200ms }\n"
-               "  chatty: { run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i; done', idleTimeout: 500ms }\n"
-               "  errors: { run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done; echo e', idleTimeout: 500ms }\n"
-               "steps: [{ id: silent, agent: silent }, { id: chatty, agent: chatty }, { id: errors, agent: errors }]\n");
+               "  chatty: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i; done' }\n"
+               "  errors: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done' }\n"
+               "steps:\n"
+               "  - { id: silent, agent: silent }\n  - { id: chatty, agent: chatty }\n"
+               "  - { id: errors, agent: errors }\n");
     CHECK_STR(step(&t, "silent"), "! printed nothing for 200 ms: begun");
     rondo_result found;
     CHECK(rondo_run_find(t.run, "silent", &found) == 0 && found.code == RONDO_ETIME);
     CHECK(strcmp(step(&t, "chatty"), "1\n2\n3\n4\n5\n6\n7") == 0);
-    CHECK_STR(step(&t, "errors"), "e");
+    CHECK_STR(step(&t, "errors"), "");
 }
 
 TEST(each_try_has_a_time_of_its_own)
