@@ -90,17 +90,17 @@ static bool is_of_another(size_t place)
     return false;
 }
 
-/* Variables of one provider are named with blanks between them.  Returns how many were put. */
-static uint32_t put_missing(struct buf *out, const char *names, const char *const *env)
+/* The keys of one provider, which are named with blanks between them.  Returns how many were put. */
+static uint32_t put_missing(struct buf *out, size_t place, const char *const *env)
 {
     uint32_t count = 0;
-    for (const char *at = names; *at; at += strspn(at, " ")) {
+    for (const char *at = provider_at(place)->key_variables; *at; at += strspn(at, " ")) {
         auto_buf struct buf name = { 0 };
         size_t len = strcspn(at, " ");
         buf_put(&name, at, len);
         at += len;
         const char *value = getenv(buf_text(&name));
-        if (!value || !*value || has_value(env, value))
+        if (!value || !*value || has_value(env, value) || is_of_another(place))
             continue;
         buf_printf(out, "%s%s", out->len ? ", " : "", buf_text(&name));
         count++;
@@ -111,10 +111,9 @@ static uint32_t put_missing(struct buf *out, const char *names, const char *cons
 void surroundings_put_hint(struct buf *out, const char *const *env)
 {
     auto_buf struct buf names = { 0 };
-    const struct provider *provider;
     uint32_t count = 0;
-    for (size_t i = 0; (provider = provider_at(i)) && count < HINTED_MAX; i++)
-        count += is_of_another(i) ? 0 : put_missing(&names, provider->key_variables, env);
+    for (size_t i = 0; provider_at(i) && count < HINTED_MAX; i++)
+        count += put_missing(&names, i, env);
     if (count)
         buf_printf(out, "%s %s set but not passed; add env: [%s]", buf_text(&names), count > 1 ? "are" : "is",
                    buf_text(&names));
