@@ -8,6 +8,7 @@
 #include "agent/recorder.h"
 #include "agent/routing.h"
 #include "agent/servers.h"
+#include "agent/surroundings.h"
 #include "base/hash.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -22,6 +23,14 @@
 #include <string.h>
 
 #define NAME_SHOWN 180 // of a path in the name of a prompt's file
+
+/* What it takes to carry out one call. */
+struct call {
+    rondo_task *task;
+    const struct flow_step *step;
+    struct isolated *own; // its worktree; NULL
+    struct buf system, user;
+};
 
 /* ---- prompts in files -------------------------------------------------------------------------------- */
 
@@ -38,20 +47,27 @@ static void put_file_name(struct buf *out, const char *path)
     buf_puts(out, ".txt");
 }
 
-static int write_prompt(rondo_task *task, struct buf *system, struct buf *user, rondo_error *err)
+/* A model is given the system text apart from the other one; a command reads both as one text. */
+static void put_both(struct buf *out, const struct flow_step *step, const struct buf *system, const struct buf *user)
 {
-    auto_buf struct buf name = { 0 }, text = { 0 };
-    put_file_name(&name, rondo_task_path(task));
+    bool is_command = step->agent && step->agent->kind == AGENT_COMMAND;
     if (system->len) {
-        buf_puts(&text, "[System]\n");
-        buf_put(&text, system->data, system->len);
-        buf_puts(&text, "\n\n");
+        buf_puts(out, is_command ? "" : "[System]\n");
+        buf_put(out, system->data, system->len);
+        buf_puts(out, user->len || !is_command ? "\n\n" : "");
     }
     if (user->len)
-        buf_put(&text, user->data, user->len);
+        buf_put(out, user->data, user->len);
+}
+
+static int write_prompt(struct call *call, rondo_error *err)
+{
+    auto_buf struct buf name = { 0 }, text = { 0 };
+    put_file_name(&name, rondo_task_path(call->task));
+    put_both(&text, call->step, &call->system, &call->user);
     if (text.len && text.data[text.len - 1] != '\n')
         buf_putc(&text, '\n');
-    return file_write(task_env(task)->prompts, buf_text(&name), text.data, text.len, err);
+    return file_write(task_env(call->task)->prompts, buf_text(&name), text.data, text.len, err);
 }
 
 void agent_clean(rondo_task *task, struct buf *text)
@@ -86,14 +102,6 @@ void set_run(rondo_task *task, const struct flow_step *step)
 }
 
 /* ---- kinds ------------------------------------------------------------------------------------------- */
-
-/* What it takes to carry out one call. */
-struct call {
-    rondo_task *task;
-    const struct flow_step *step;
-    struct isolated *own; // its worktree; NULL
-    struct buf system, user;
-};
 
 static const char *name_of(const struct flow_step *step)
 {
@@ -131,7 +139,9 @@ static void call_model(struct call *call)
 
 static void call_command(struct call *call)
 {
-    command_run(call->task, call->step, buf_text(&call->user), call->user.len, call->own);
+    auto_buf struct buf text = { 0 };
+    put_both(&text, call->step, &call->system, &call->user);
+    command_run(call->task, call->step, buf_text(&text), text.len, call->own);
 }
 
 static void call_script(struct call *call)
@@ -234,7 +244,7 @@ static int make_prompt(struct call *call, rondo_error *err)
     if (rc == 0 && env->on_prompt)
         env->on_prompt(env->user, rondo_task_path(call->task), call->system.len, call->user.len);
     if (rc == 0 && env->prompts)
-        rc = write_prompt(call->task, &call->system, &call->user, err);
+        rc = write_prompt(call, err);
     return rc;
 }
 
@@ -388,6 +398,8 @@ static void add_of_step(struct flow_step *step, void *user)
     const struct flow_agent *agent = step->agent;
     for (uint32_t i = 0; agent && i < agent->env_count; i++)
         add_referred(step->flow, &agent->env[i], finder->secrets);
+    if (agent)
+        surroundings_add_secrets(agent, finder->secrets);
     if (step->flow != finder->seen)
         add_of_file(finder->seen = step->flow, finder->secrets);
 }

@@ -278,7 +278,8 @@ void reply_play(const struct addressee *to, const json_t *reply);
 /* Who says what a step is to do: itself, or what it was made for. */
 const struct flow_step *prompt_speaker(const struct flow_step *step);
 
-/* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.
+/* What the agent is shown, by WORKFLOW.md's layout: the system text ("" for none) and the user's.  The `stdin` of
+   a command may leave out all of it, but for the text of the step.
    Context files are looked for in folder, or in the workflow's when that is NULL.  Fails when a hole
    cannot be filled. */
 int prompt_put(rondo_task *task, const struct flow_step *step, const char *folder, struct buf *system,

@@ -12,6 +12,7 @@
    workflow may be gone, and nothing of them is touched any more. */
 #include "agent/call.h"
 
+#include "agent/surroundings.h"
 #include "base/arena.h"
 #include "data/secret.h"
 #include "data/value.h"
@@ -35,8 +36,6 @@
 #define SHOW_MS        50          // partial output is not shown more often
 #define TEMPORARY      75          // the exit status of programs that say: try again (EX_TEMPFAIL)
 
-extern char **environ;
-
 /* A call whose process is at work. */
 struct errand {
     rondo_later later;
@@ -51,6 +50,7 @@ struct errand {
     json_t *answer; // what came of it; NULL: why it failed
     struct buf why;
     struct buf said; // what was on its standard output, if it failed
+    struct buf hint; // to be told if it fails
     int code;
 };
 
@@ -70,15 +70,6 @@ struct setup {
     const char **env;
     uint32_t env_count, env_cap;
 };
-
-/* What every command may see of our own environment. */
-static const char *const passed[] = { "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR" };
-
-static bool fits(const char *variable, const char *pattern)
-{
-    size_t len = strcspn(pattern, "*");
-    return strncmp(variable, pattern, len) == 0 && (pattern[len] || variable[len] == '=');
-}
 
 /* A later one of the same name replaces the earlier. */
 static void put_pair(struct setup *setup, const char *pair)
@@ -109,9 +100,9 @@ static void put_passed(struct setup *setup)
     mem_grow(&setup->env, &setup->env_cap, 0, sizeof *setup->env);
     setup->env[0] = NULL;
     for (char **at = environ; at && *at; at++)
-        for (size_t i = 0; i < COUNT(passed); i++)
-            if (fits(*at, passed[i]))
-                put_pair(setup, *at);
+        if (surroundings_pass(setup->agent, *at))
+            put_pair(setup, *at);
+    surroundings_add_secrets(setup->agent, setup->secrets);
 }
 
 /* A text with its holes filled, in the arena.  What comes from a hole may have a NUL in it, which no
@@ -376,28 +367,49 @@ static void on_output(struct process *process, void *user)
 
 /* ---- the end: failures ------------------------------------------------------------------------------ */
 
-/* The tail of the errors without the blanks around it. */
-static void put_errors(struct errand *errand, struct buf *out)
+/* The tail of what was written, behind a colon and without the blanks around it.  Bytes that are no text become longer
+   when they are masked. */
+static void put_tail(const struct errand *errand, struct buf *out, const char *written, size_t len, bool is_cut)
 {
-    auto_buf struct buf text = { 0 };
-    size_t len;
-    const char *errors = process_errors(errand->process, &len), *at;
+    auto_buf struct buf masked = { 0 }, text = { 0 };
     bool is_whole = process_ended_itself(errand->process);
-    bool cut = secrets_put_last(errand->secrets, &text, errors, len, PROCESS_TAIL, is_whole) < len ||
-               process_errors_dropped(errand->process);
+    is_cut |= secrets_put_last(errand->secrets, &masked, written, len, PROCESS_TAIL, is_whole) < len;
+    is_cut |= secrets_put_last(NULL, &text, buf_text(&masked), masked.len, PROCESS_TAIL, true) < masked.len;
     while (text.len && isspace((unsigned char)text.data[text.len - 1]))
         text.len--;
-    at = buf_text(&text);
+    const char *at = buf_text(&text);
     at += strspn(at, " \t\r\n");
     if (*at)
-        buf_printf(out, ": %s%s", cut ? "..." : "", at);
+        buf_printf(out, ": %s%s", is_cut ? "..." : "", at);
+}
+
+/* Which of the two it is goes without saying if there is only one. */
+static void put_tails(const struct errand *errand, struct buf *out)
+{
+    auto_buf struct buf output = { 0 }, tail = { 0 };
+    size_t before = out->len, len;
+    const char *errors = process_errors(errand->process, &len);
+    put_tail(errand, out, errors, len, process_errors_dropped(errand->process));
+    bool is_cut = process_put_tail(errand->process, &output);
+    put_tail(errand, &tail, buf_text(&output), output.len, is_cut);
+    if (tail.len)
+        buf_printf(out, "%s%s", out->len > before ? "\nstandard output" : "", buf_text(&tail));
 }
 
 static int say_failed(struct errand *errand, int code, const char *why)
 {
     buf_puts(&errand->why, why);
-    put_errors(errand, &errand->why);
+    put_tails(errand, &errand->why);
+    buf_printf(&errand->why, "%s%s", errand->hint.len ? "\n" : "", buf_text(&errand->hint));
     return errand->code = code;
+}
+
+static int say_late(struct errand *errand, const char *what, int64_t ms)
+{
+    char why[160];
+    bool is_whole = ms % 1000 == 0;
+    snprintf(why, sizeof why, "%s %lld %s", what, (long long)(is_whole ? ms / 1000 : ms), is_whole ? "s" : "ms");
+    return say_failed(errand, RONDO_ETIME, why);
 }
 
 /* 0, or it has failed. */
@@ -405,12 +417,10 @@ static int check_end(struct errand *errand)
 {
     char why[160];
     int status = process_status(errand->process), signal = process_signal(errand->process);
-    long long ms = (long long)errand->step->agent->timeout_ms;
-    if (process_timed_out(errand->process)) {
-        snprintf(why, sizeof why, ms % 1000 ? "timed out after %lld ms" : "timed out after %lld s",
-                 ms % 1000 ? ms : ms / 1000);
-        return say_failed(errand, RONDO_ETIME, why);
-    }
+    if (process_timed_out(errand->process))
+        return say_late(errand, "timed out after", flow_step_command_ms(errand->step));
+    if (process_was_silent(errand->process))
+        return say_late(errand, "printed nothing for", errand->step->agent->idle_ms);
     if (signal) {
         snprintf(why, sizeof why, "ended by signal %d (%s)", signal, strsignal(signal));
         return say_failed(errand, RONDO_EFAILED, why);
@@ -598,6 +608,7 @@ static void errand_free(struct errand *errand)
     json_decref(errand->answer);
     buf_free(&errand->why);
     buf_free(&errand->said);
+    buf_free(&errand->hint);
     mem_free(errand);
 }
 
@@ -657,6 +668,7 @@ static int prepare(struct setup *setup, struct errand *errand, rondo_error *err)
     put_passed(setup);
     if (put_arguments(setup, err) < 0 || put_folder(setup, err) < 0 || put_listed(setup, err) < 0)
         return err->code;
+    surroundings_put_hint(&errand->hint, setup->env);
     return put_own(setup, errand, err);
 }
 
@@ -686,8 +698,9 @@ static int start(struct setup *setup, struct errand *errand, const char *prompt,
                              .argv = setup->argv, .env = setup->env, .cwd = setup->cwd,
                              .input = prompt, .input_len = len,
                              .max_output = max_output(agent),
-                             .max_errors = PROCESS_TAIL + setup->secrets->longest,
-                             .timeout_ms = agent->timeout_ms,
+                             .max_tail = PROCESS_TAIL + setup->secrets->longest,
+                             .timeout_ms = flow_step_command_ms(setup->step),
+                             .idle_ms = agent->idle_ms,
                              .grace_ms = agent->grace_ms,
                              .on_output = on_output, .show_ms = SHOW_MS,
                              .on_end = on_end, .user = errand, .sandbox = sandbox },

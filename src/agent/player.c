@@ -122,6 +122,14 @@ static void miss(struct player *player, rondo_task *task, struct buf *why)
 
 /* ---- differences ------------------------------------------------------------------------------------ */
 
+/* Old recordings have the description of a command in the place of its prompt, though it was never given that. */
+static void forget_description(json_t *recorded, const json_t *asked)
+{
+    const char *kind = json_string_value(json_object_get(asked, "kind"));
+    if (kind && strcmp(kind, "command") == 0 && !json_object_get(json_object_get(asked, "prompt"), "system"))
+        json_object_del(json_object_get(recorded, "prompt"), "system");
+}
+
 static bool put_differences(struct buf *out, const struct player *player, const struct record *record,
                             const json_t *asked)
 {
@@ -244,6 +252,7 @@ void player_run(struct player *player, rondo_task *task, const struct flow_step 
         return;
     }
     record->is_used = true;
+    forget_description(record->line, asked);
     if (put_differences(&why, player, record, asked))
         miss(player, task, &why);
     else

@@ -345,13 +345,14 @@ static int (*const layouts[][14])(struct sheet *, rondo_error *) = {
     [AS_REVIEWER] = { put_context, put_memory, put_review_task, put_order, put_reviewed, put_attempt },
 };
 
-/* Who the agent is: the prompt of its skill or its own, which is what the file says about it when it gives none. */
+/* Who the agent is: the prompt of its skill or its own, which is what the file says about it when it gives none.  What
+   is said about a command is for others: it is a program, and knows what it is. */
 static int put_system(struct sheet *sheet, struct buf *out, rondo_error *err)
 {
     const struct flow_agent *agent = sheet->step->agent;
     const struct flow_skill *skill = skill_of(sheet);
     const struct flow_text *prompt = agent ? &agent->prompt : NULL;
-    if (agent && !prompt->text)
+    if (agent && !prompt->text && agent->kind != AGENT_COMMAND)
         prompt = &agent->description;
     if (skill && skill->prompt.text)
         prompt = &skill->prompt;
@@ -367,19 +368,44 @@ static int put_sections(struct sheet *sheet, rondo_error *err)
     return 0;
 }
 
+static int put_prompt(struct sheet *sheet, struct buf *system, rondo_error *err)
+{
+    return put_system(sheet, system, err) < 0 ? err->code : put_sections(sheet, err);
+}
+
+/* Byte for byte: programs may read a first line that begins with a slash as an order. */
+static int put_instructions(struct sheet *sheet, struct buf *system, rondo_error *err)
+{
+    const struct flow_text *text = &prompt_speaker(sheet->step)->instructions;
+    if (sheet->step->part != AS_TOOL)
+        return text->text ? see_fill(&sheet->see, text, sheet->out, err) : 0;
+    value_put_content(sheet->out, sheet->act->input); // as its caller said it
+    return 0;
+}
+
+static int put_nothing(struct sheet *sheet, struct buf *system, rondo_error *err)
+{
+    return 0;
+}
+
+static int (*const inputs[])(struct sheet *sheet, struct buf *system, rondo_error *err) = {
+    [STDIN_PROMPT] = put_prompt,
+    [STDIN_INSTRUCTIONS] = put_instructions,
+    [STDIN_NONE] = put_nothing,
+};
+
 int prompt_put(rondo_task *task, const struct flow_step *step, const char *folder, struct buf *system,
                struct buf *user, rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
     struct sheet sheet = { .task = task, .step = step, .run = task_run(task), .act = task_act(task),
                            .folder = folder, .out = &text };
+    int input = step->agent ? step->agent->input : STDIN_PROMPT;
     task_see(task, &sheet.see);
-    int rc = put_system(&sheet, system, err);
-    if (rc == 0)
-        rc = put_sections(&sheet, err);
+    int rc = inputs[input](&sheet, system, err);
     see_clear(&sheet.see);
     agent_clean(task, &text); // before it is cut
     if (rc == 0)
-        sheet_put_buf(user, &text, PROMPT_MAX);
+        sheet_put_buf(user, &text, input == STDIN_PROMPT ? PROMPT_MAX : SIZE_MAX);
     return rc;
 }

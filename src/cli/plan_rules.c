@@ -52,6 +52,9 @@ static const struct {
     { OF_MODEL, "baseUrl", "the place of a model is chosen by the user", NOTHING },
     { OF_MODEL, "apiKey", "keys are chosen by the user", NOTHING },
     { OF_STEP, "include", others, COMMANDS },
+    { OF_STEP, "run", "the user has not allowed commands; give an agent the tool bash, or do without", COMMANDS },
+    { OF_STEP, "env", "no variables of the environment may be used", NOTHING },
+    { OF_STEP, "cwd", "commands run in the folder of the plan", NOTHING },
     { OF_AGENT, "skills", unread, FILES },
     { OF_STEP, "contextFiles", unread, FILES },
 };

@@ -545,7 +545,11 @@ static rondo_node *loop_node(const struct builder *b, struct flow_step *step, ro
 static rondo_node *build_step(const struct builder *b, struct flow_step *step)
 {
     rondo_options o = step_options(b, step);
-    return step->loop ? loop_node(b, step, o) : body_node(b, step, name_of(b, step->id), o);
+    rondo_node *node = step->loop ? loop_node(b, step, o) : body_node(b, step, name_of(b, step->id), o);
+    bool is_command = !step->loop && step->body == BODY_AGENT && step->agent && step->agent->kind == AGENT_COMMAND;
+    if (step->retry_timeout_ms && !is_command) // which whoever runs it ends
+        build_limit_calls(node, smaller(node->call_ms, step->retry_timeout_ms));
+    return node;
 }
 
 rondo_node *flow_build(struct flow *flow, const struct flow_hooks *hooks)

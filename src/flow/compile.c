@@ -138,11 +138,11 @@ static void compile_inputs(struct loading *l)
 
 /* ---- expressions ---------------------------------------------------------------------------------------- */
 
-/* The agent that does the work of a step; NULL. */
+/* The agent that does the work of a step; NULL.  Texts of a command of its own are the step's. */
 static struct flow_agent *worker_of(const struct flow_step *step)
 {
     bool has_steps = step->loop && step->loop->scope && step->loop->scope->count;
-    return step->body == BODY_AGENT && !has_steps ? step->agent : NULL;
+    return step->body == BODY_AGENT && !has_steps && step->agent != step->command ? step->agent : NULL;
 }
 
 static void count_user(struct loading *l, struct flow_step *step)

@@ -62,6 +62,9 @@ static const struct word item_failures[] = { { "stop", RONDO_ERROR_FAILS, IN_BOT
     { "continue", RONDO_ERROR_CONTINUES, IN_BOTH }, { NULL } };
 static const struct word compats[] = { { "adk", 1, IN_BOTH }, { NULL } };
 
+static const struct word stdins[] = { { "prompt", STDIN_PROMPT, IN_RONDO },
+    { "instructions", STDIN_INSTRUCTIONS, IN_RONDO }, { "none", STDIN_NONE, IN_RONDO }, { NULL } };
+
 /* The codes of failures, as replies name them. */
 static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_BOTH }, { "state", 0, IN_BOTH },
     { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
@@ -220,12 +223,20 @@ const struct fields server_fields = TABLE("a server", "server", server_rows, 0);
 
 /* ---- agents ----------------------------------------------------------------------------------------- */
 
+#define RUN_SCHEMA                                                                                                   \
+    "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "                                            \
+    "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}"
+#define ENV_SCHEMA                                                                                                   \
+    "{anyOf: [{const: inherit}, {type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "                         \
+    "{type: object, propertyNames: {pattern: '^[^=]+$'}, "                                                           \
+    "additionalProperties: {type: [string, number, boolean, 'null']}}]}"
+
 static const struct field agent_rows[] = {
     { "description", F_HOLES, IN_BOTH, .needed = IN_V1, IN(flow_agent, description), .where = AT_AGENT,
       .stage = STAGE_AGENT,
       .missing = "agent_missing_description", .about = "What the agent does." },
     { "prompt", F_HOLES, IN_BOTH, IN(flow_agent, prompt), .where = AT_AGENT,
-      .about = "Its system text; @file is read." },
+      .about = "Its system text, which a command is given before all else; @file is read." },
     { "resultSchema", F_SCHEMA, IN_BOTH, IN(flow_agent, result_schema), .stage = STAGE_AGENT,
       .kind = 1, .about = "JSON Schema of its result." },
     { "inputSchema", F_SCHEMA, IN_RONDO, IN(flow_agent, input_schema), .about = "JSON Schema of its input." },
@@ -266,17 +277,18 @@ static const struct field agent_rows[] = {
     { "effort", F_WORD, IN_RONDO, IN(flow_agent, effort), .words = efforts, .about = "How hard to think." },
     /* command */
     { "run", F_OWN, IN_RONDO, CHECKED, .read = own_run, .where = AT_AGENT,
-      .schema = "{anyOf: [{'$text': true, minLength: 1}, {type: array, minItems: 1, "
-                "prefixItems: [{'$text': true, minLength: 1}], items: {'$text': true}}]}",
+      .schema = RUN_SCHEMA,
       .about = "A command: words, or text for the shell." },
+    { "stdin", F_ENUM, IN_RONDO, IN(flow_agent, input), .words = stdins,
+      .about = "What the command reads: prompt; instructions, the step's text alone; or none." },
     { "cwd", F_HOLES, IN_RONDO, IN(flow_agent, cwd), .where = AT_AGENT, .not_empty = true,
       .about = "Where the command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_env, .where = AT_AGENT,
-      .schema = "{anyOf: [{type: array, items: {'$text': true, pattern: '^[^=]+$'}}, "
-                "{type: object, propertyNames: {pattern: '^[^=]+$'}, "
-                "additionalProperties: {type: [string, number, boolean, 'null']}}]}",
-      .about = "Variables for the command: names to pass on, or name and text." },
+      .schema = ENV_SCHEMA,
+      .about = "Variables for the command: names to pass on, or name and text; or inherit, nearly all." },
     { "grace", F_DURATION, IN_RONDO, IN(flow_agent, grace_ms), .about = "Between SIGTERM and SIGKILL." },
+    { "idleTimeout", F_DURATION, IN_RONDO, IN(flow_agent, idle_ms),
+      .about = "How long the command may print nothing." },
     { "sandbox", F_OWN, IN_RONDO, CHECKED, .read = own_sandbox, .of = &sandbox_fields,
       .schema = "{'$ref': sandbox}", .about = "What the command may touch." },
     /* the others */
@@ -402,6 +414,12 @@ static const struct field step_rows[] = {
     { "name", F_OWN, IN_RONDO, .place = P_CASE, CHECKED, .read = own_case_name,
       .schema = "{type: [string, boolean], pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$'}", .about = "Of the case, in paths." },
     { "agent", F_AGENT, IN_BOTH, IN(flow_step, agent), .about = "Who does it." },
+    { "run", F_OWN, IN_RONDO, CHECKED, .read = own_step_run, .where = AT_BODY, .schema = RUN_SCHEMA,
+      .about = "A command of its own, without an agent: words, or text for the shell." },
+    { "cwd", F_OWN, IN_RONDO, CHECKED, .read = own_step_cwd, .where = AT_BODY, .not_empty = true,
+      .schema = "{'$text': true, minLength: 1}", .about = "Where that command runs." },
+    { "env", F_OWN, IN_RONDO, CHECKED, .read = own_step_env, .where = AT_BODY, .schema = ENV_SCHEMA,
+      .about = "Variables for that command: names to pass on, or name and text; or inherit, nearly all." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
       .about = "What to do; @file is read." },
     { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count),
@@ -460,6 +478,7 @@ const struct fields else_fields = TABLE("an else case", "else", else_rows, 0);
 static const struct field retry_rows[] = {
     { "attempts", F_INT, IN_RONDO, .needed = IN_RONDO, IN(flow_step, retry.attempts), RANGE(1, ATTEMPTS_MAX),
       .about = "Tries, the first included." },
+    { "timeout", F_DURATION, IN_RONDO, IN(flow_step, retry_timeout_ms), .about = "For one try." },
     { "delay", F_DURATION, IN_RONDO, IN(flow_step, retry.delay_ms), .about = "Before the second try." },
     { "factor", F_NUMBER, IN_RONDO, IN(flow_step, retry.factor), RANGE(1, 1000),
       .about = "How the delay grows; 2." },

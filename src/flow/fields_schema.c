@@ -31,7 +31,7 @@ static const struct fields *const tables[] = {
 #define HAS3(a, ...) HAS(a) ", " HAS2(__VA_ARGS__)
 #define HAS5(a, b, ...) HAS2(a, b) ", " HAS3(__VA_ARGS__)
 #define BODIES      HAS5("agent", "include", "steps", "parallel", "branch") ", " HAS3("forum", "gate", "set") ", " \
-                    HAS("machine")
+                    HAS2("machine", "run")
 #define AGENTS      HAS5("model", "run", "script", "workflow", "function")
 #define AT_MOST_ONE(all) "{oneOf: [" all ", {not: {anyOf: [" all "]}}]}"
 #define EITHER(a, b) "{oneOf: [" HAS2(a, b) "]}"
@@ -55,8 +55,11 @@ static const struct {
       "{if: " HAS("include") ", then: {not: {anyOf: [" HAS3("agent", "instructions", "loop") ", "
       HAS3("condition", "contextFiles", "model") "]}}}" },
     { &step_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
+    { &step_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
     { &body_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
+    { &body_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
     { &case_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
+    { &case_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
     { &step_fields, IN_RONDO, NOT_BOTH("retry", "retries") },
     { &loop_fields, IN_V1,
       "{if: " HAS("forEach") ", then: {not: {anyOf: [" HAS3("maxIterations", "until", "untilAgent") ", "

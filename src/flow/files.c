@@ -501,19 +501,31 @@ static void check_needs(struct loading *l, const struct flow_agent *agent)
         check_need(l, NEED_FOLDER, agent->cwd.text, load_get(agent->at, "cwd"));
 }
 
+static void look_for_command(struct loading *l, const struct flow_agent *agent)
+{
+    if (l->commands >= COMMANDS_MAX || agent->kind != AGENT_COMMAND || !agent->is_certain)
+        return;
+    l->commands++;
+    check_command(l, agent);
+    check_shell(l, agent);
+    if (agent->comes_first)
+        check_needs(l, agent);
+}
+
+static void look_for_own_command(struct loading *l, struct flow_step *step)
+{
+    if (step->command)
+        look_for_command(l, step->command);
+}
+
 static void check_commands(struct loading *l)
 {
     const struct flow_files *files = l->how->files;
     if (!files || !files->find || !files->has || !l->flow->folder)
         return;
-    for (uint32_t i = 0; i < MIN(l->flow->agent_count, COMMANDS_MAX); i++) {
-        if (l->flow->agents[i]->kind != AGENT_COMMAND || !l->flow->agents[i]->is_certain)
-            continue;
-        check_command(l, l->flow->agents[i]);
-        check_shell(l, l->flow->agents[i]);
-        if (l->flow->agents[i]->comes_first)
-            check_needs(l, l->flow->agents[i]);
-    }
+    for (uint32_t i = 0; i < l->flow->agent_count; i++)
+        look_for_command(l, l->flow->agents[i]);
+    load_each_step(l, look_for_own_command);
 }
 
 /* ---- sandboxes ----------------------------------------------------------------------------------------------- */

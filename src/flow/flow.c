@@ -139,6 +139,12 @@ bool flow_step_is_certain(const struct flow_step *step)
     return true;
 }
 
+int64_t flow_step_command_ms(const struct flow_step *step)
+{
+    int64_t call_ms = step->agent->timeout_ms, try_ms = step->loop ? 0 : step->retry_timeout_ms;
+    return call_ms && try_ms ? MIN(call_ms, try_ms) : call_ms + try_ms;
+}
+
 bool flow_step_comes_first(const struct flow_step *step)
 {
     const struct flow *flow = step->flow;

@@ -133,6 +133,9 @@ struct flow_scope {
 
 enum flow_agent_kind { AGENT_MODEL, AGENT_COMMAND, AGENT_SCRIPT, AGENT_WORKFLOW, AGENT_FUNCTION };
 
+/* What a command reads on its standard input: its prompt, the step's text as it is, or nothing. */
+enum flow_stdin { STDIN_PROMPT, STDIN_INSTRUCTIONS, STDIN_NONE };
+
 enum flow_env_kind { ENV_PASS, ENV_TEXT, ENV_FROM_ENV, ENV_FROM_FILE };
 
 struct flow_env {
@@ -178,7 +181,7 @@ struct flow_agent {
     struct flow *flow;
     uint8_t kind; // enum flow_agent_kind
     struct flow_text description;
-    struct flow_text prompt; // its system text; without one that is the description
+    struct flow_text prompt; // its system text; without one that is the description, but not of a command
     struct flow_schema result_schema, input_schema;
     bool judges;   // of a loop it is the untilAgent
     struct flow_step **users; // the steps that it works for
@@ -213,10 +216,13 @@ struct flow_agent {
     struct flow_text *argv;
     uint32_t argc;
     const char *shell;
+    int input; // enum flow_stdin
     struct flow_text cwd;
     struct flow_env *env;
     uint32_t env_count;
+    bool inherits; // env: inherit
     int64_t grace_ms; // -1: not given
+    int64_t idle_ms;  // how long it may print nothing; 0: as long as it likes
     bool has_sandbox, sandbox_network;
     const char **sandbox_write;
     uint32_t sandbox_write_count;
@@ -314,6 +320,7 @@ struct flow_step {
     int max_retries;          // transport; -1: not given
     rondo_retry retry;        // without `on`
     struct flow_expr retry_on;
+    int64_t retry_timeout_ms; // of one try; 0: none
     rondo_budget budget;
     int run_on;               // enum rondo_run_on
     struct flow_named *with;
@@ -326,6 +333,7 @@ struct flow_step {
     struct flow_loop *loop;     // NULL
     /* bodies */
     struct flow_agent *agent;   // BODY_AGENT; NULL: the default model agent
+    struct flow_agent *command; // what `run` of the step and the keys that go with it say: then the agent; NULL
     struct flow_scope *team;    // BODY_AGENT: agents that its model may call (team.c); NULL
     bool only_answers;          // AS_TOOL: one answer, without tools
     struct flow *include;       // BODY_INCLUDE, or BODY_AGENT with a workflow agent; NULL: not loaded
@@ -427,6 +435,9 @@ bool flow_scope_has_late(const struct flow_scope *scope);                      /
 
 /* Does nothing in the workflow come before the step, that could have made a file for it?  False when that is not
    known. */
+/* How long one call of the step's command may take; 0: as long as it likes. */
+int64_t flow_step_command_ms(const struct flow_step *step);
+
 bool flow_step_comes_first(const struct flow_step *step);
 bool flow_step_is_certain(const struct flow_step *step); // does no condition stand before it?
 

@@ -14,8 +14,8 @@
 
 #define LOOP_OF_A_CHECK "run it as a step of the loop, and end the loop by what it came to: " \
                         "until: steps.ID.status == 'completed'"
-#define KINDS_OF_STEPS  "a step is what it has: agent, include, steps, parallel, branch, forum, gate, set, machine " \
-                        "or loop"
+#define KINDS_OF_STEPS  "a step is what it has: agent, run, include, steps, parallel, branch, forum, gate, set, " \
+                        "machine or loop"
 #define KINDS_OF_AGENTS "an agent that repeats others is a step with `loop`; one after the other is `steps` with " \
                         "`order: sequence`, all at once is `parallel`"
 #define A_NEW_CALL      "each pass is a new call; `feedback: false` shows it nothing of the passes before"

@@ -106,6 +106,7 @@ struct loading {
     struct flow_agent *agent; // the same
     struct flow_case *case_;
     struct shelf *shelf; // files that were opened; see files.c
+    uint32_t commands;   // that were looked for
     struct scope_file *texts; // that were read
     struct pending *pendings;
     uint32_t pending_count, pending_cap;

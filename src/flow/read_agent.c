@@ -77,18 +77,24 @@ static void check_agent_name(struct loading *l, const struct doc_val *key)
                         : read_name_rule(key->text));
 }
 
+static struct flow_agent *new_agent(struct loading *l, const struct doc_val *name_at, const struct doc_val *at)
+{
+    struct flow_agent *agent = arena_zalloc(&l->flow->arena, sizeof *agent);
+    agent->name_at = name_at;
+    agent->at = at;
+    agent->flow = l->flow;
+    agent->temperature = agent->top_p = NAN;
+    agent->effects = -1;
+    agent->grace_ms = -1;
+    return agent;
+}
+
 static struct flow_agent *read_one_agent(struct loading *l, const struct doc_val *key,
                                          const struct doc_val *val)
 {
-    struct flow_agent *agent = arena_zalloc(&l->flow->arena, sizeof *agent);
+    struct flow_agent *agent = new_agent(l, key, val);
     agent->name = key->text;
-    agent->name_at = key;
-    agent->at = val;
-    agent->flow = l->flow;
-    agent->temperature = agent->top_p = NAN;
     agent->has_tools = load_get(val, "tools");
-    agent->effects = -1;
-    agent->grace_ms = -1;
     check_agent_name(l, key);
     l->agent = agent;
     if (val->kind == DOC_NULL || read_expect_entry(l, val, key->text, "script"))
@@ -185,8 +191,11 @@ void read_check_variable(struct loading *l, const struct doc_val *at, const char
 void own_env(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
 {
     struct flow_agent *agent = into;
+    agent->inherits = val->kind == DOC_TEXT && strcmp(val->text, "inherit") == 0;
+    if (agent->inherits)
+        return;
     if (val->kind != DOC_LIST && val->kind != DOC_MAP) {
-        load_error(l, STAGE_DECODE, val, "validation", "`env` has to be a list of names, or a map, not %s",
+        load_error(l, STAGE_DECODE, val, "validation", "`env` has to be a list of names, a map or `inherit`, not %s",
                    read_shown(l, val));
         return;
     }
@@ -200,6 +209,31 @@ void own_env(struct loading *l, const struct field *field, const struct doc_val 
         if (env->name)
             read_check_variable(l, val->kind == DOC_MAP ? val->keys[i] : val->items[i], env->name);
     }
+}
+
+/* The command that a step says itself: its keys may come in any order. */
+static struct flow_agent *command_of(struct loading *l, struct flow_step *step)
+{
+    if (!step->command)
+        step->command = new_agent(l, step->at, step->at);
+    step->command->kind = AGENT_COMMAND;
+    step->command->effects = RONDO_IDEMPOTENT;
+    return step->command;
+}
+
+void own_step_run(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    own_run(l, field, val, command_of(l, into));
+}
+
+void own_step_cwd(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    read_holes(l, field, field->key, val, &command_of(l, into)->cwd);
+}
+
+void own_step_env(struct loading *l, const struct field *field, const struct doc_val *val, void *into)
+{
+    own_env(l, field, val, command_of(l, into));
 }
 
 /* A list names folders, a map says what there is. */

@@ -13,9 +13,12 @@ OWN_READER(own_agents);     // flow: agents
 OWN_READER(own_inputs);     // flow: inputs
 OWN_READER(own_memory);     // const char *: a scope, or false
 OWN_READER(own_run);        // agent: argv or shell text
-OWN_READER(own_env);        // agent: a list of names, or a map
+OWN_READER(own_env);        // agent: a list of names, a map, or inherit
 OWN_READER(own_skills);     // agent
 OWN_READER(own_sandbox);    // agent
+OWN_READER(own_step_run);   // step: its own command,
+OWN_READER(own_step_cwd);   // where that runs,
+OWN_READER(own_step_env);   // and its variables
 OWN_READER(own_retries);    // step: retries
 OWN_READER(own_loop);       // step
 OWN_READER(own_branch);     // step: cases

@@ -184,7 +184,7 @@ void own_else(struct loading *l, const struct field *field, const struct doc_val
 static const char *case_name(const struct flow_step *step)
 {
     static const char *const keys[] = { "agent", "include", "steps", "parallel", "branch", "forum", "gate",
-                                        "set", "machine", "loop" };
+                                        "set", "machine", "run", "loop" };
     const struct doc_val *agent = load_get(step->at, "agent");
     if (agent && agent->text && read_is_name(agent->text))
         return agent->text;

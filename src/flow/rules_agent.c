@@ -24,8 +24,8 @@ static const struct {
     { "tools", AGENT_MODEL },     { "disallowedTools", AGENT_MODEL }, { "maxTurns", AGENT_MODEL },
     { "temperature", AGENT_MODEL }, { "topP", AGENT_MODEL },          { "maxTokens", AGENT_MODEL },
     { "effort", AGENT_MODEL },    { "projectNotes", AGENT_MODEL },      { "workers", AGENT_MODEL },
-    { "cwd", AGENT_COMMAND },     { "env", AGENT_COMMAND },
-    { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },
+    { "cwd", AGENT_COMMAND },     { "env", AGENT_COMMAND },           { "stdin", AGENT_COMMAND },
+    { "grace", AGENT_COMMAND },   { "sandbox", AGENT_COMMAND },       { "idleTimeout", AGENT_COMMAND },
 };
 
 static void find_kind(struct loading *l, struct flow_agent *agent)
@@ -73,6 +73,14 @@ static void check_cache(struct loading *l, const struct flow_agent *agent)
         diag_warn(l->diags, load_error(l, STAGE_RONDO, doc_key(agent->at, "cache"), "validation",
                                        "`cache` has no effect: only answers of models are kept, and '%.80s' is %s",
                                        agent->name, nouns[agent->kind]));
+}
+
+static void check_prompt(struct loading *l, const struct flow_agent *agent)
+{
+    if (agent->input != STDIN_PROMPT && load_get(agent->at, "prompt"))
+        diag_warn(l->diags, load_error(l, STAGE_RONDO, doc_key(agent->at, "prompt"), "validation",
+                                       "`prompt` has no effect: with this `stdin` the command '%.80s' is not given it",
+                                       agent->name));
 }
 
 static bool takes_anything(const struct flow_skill *skill)
@@ -133,6 +141,7 @@ static void check_agent(struct loading *l, struct flow_agent *agent)
     agent->is_mute = gives_no_result(l, agent);
     check_companions(l, agent);
     check_cache(l, agent);
+    check_prompt(l, agent);
     check_description(l, agent);
     if (agent->kind != AGENT_MODEL && agent->kind != AGENT_WORKFLOW)
         check_skills(l, agent);

@@ -12,6 +12,7 @@ static const struct body {
     { "agent", BODY_AGENT },       { "include", BODY_INCLUDE }, { "steps", BODY_STEPS },
     { "parallel", BODY_PARALLEL }, { "branch", BODY_BRANCH },   { "forum", BODY_FORUM },
     { "gate", BODY_GATE },         { "set", BODY_SET },         { "machine", BODY_MACHINE },
+    { "run", BODY_AGENT }, // an agent of its own
 };
 
 static bool has(const struct flow_step *step, const char *key)
@@ -84,6 +85,7 @@ static void check_companions(struct loading *l, const struct flow_step *step)
 {
     static const char *const for_agents[] = { "instructions", "contextFiles", "model" };
     static const char *const for_steps[] = { "order", "onStepFailure" };
+    static const char *const for_commands[] = { "cwd", "env" };
     bool makes_steps = step->body == BODY_FORUM || step->body == BODY_PARALLEL; // which are told the same
     if (is_of_unknown_body(l, step))
         return;
@@ -93,6 +95,11 @@ static void check_companions(struct loading *l, const struct flow_step *step)
                 load_error(l, STAGE_RONDO, doc_key(step->at, for_agents[i]), "validation",
                            "`%s` is for an agent, and this step has `%s` instead", for_agents[i],
                            bodies[step->body].key);
+    for (size_t i = 0; i < COUNT(for_commands) && !has(step, "run"); i++)
+        if (has(step, for_commands[i]))
+            diag_hint(load_error(l, STAGE_RONDO, doc_key(step->at, for_commands[i]), "validation",
+                                 "`%s` is about `run`, and this step has none", for_commands[i]),
+                      "that of an agent belongs into the agent");
     if (step->body != BODY_STEPS)
         for (size_t i = 0; i < COUNT(for_steps); i++)
             if (has(step, for_steps[i]))
@@ -104,8 +111,8 @@ static void check_companions(struct loading *l, const struct flow_step *step)
 static void check_beside_loop(struct loading *l, struct flow_step *step)
 {
     static const char *const keys[] = { "agent", "instructions", "contextFiles", "model", "include", "steps",
-                                        "parallel", "branch", "forum", "gate", "set", "machine", "order",
-                                        "onStepFailure" };
+                                        "parallel", "branch", "forum", "gate", "set", "machine", "run", "cwd", "env",
+                                        "order", "onStepFailure" };
     const size_t for_steps = COUNT(keys) - 2; // from there on they are keys of the loop as well
     if (!load_get(step->loop->at, "steps")->count)
         return;
@@ -199,6 +206,8 @@ static void check_retry(struct loading *l, const struct flow_step *step)
 /* How long a try may take, if anybody says; else 0. */
 static int64_t longest_try(const struct flow_step *step)
 {
+    if (step->retry_timeout_ms)
+        return step->retry_timeout_ms;
     return step->body == BODY_AGENT && !step->loop && step->agent ? step->agent->timeout_ms : 0;
 }
 
@@ -239,6 +248,15 @@ static void check_review(struct loading *l, const struct flow_step *step)
                   "put the body into `steps` with one step, and the review there");
 }
 
+/* Whoever runs a command ends it, and then tells what it had printed: so one that runs only once is limited there. */
+static void limit_command(struct flow_step *step)
+{
+    if (step->loop || step->review || step->retry.attempts > 1)
+        return;
+    step->command->timeout_ms = step->timeout_ms;
+    step->timeout_ms = 0;
+}
+
 /* A leaf is limited by its own timeout or, unless its agent has one for each call, by the default of the file.
    Around a loop the step's timeout is the loop's, and then there is no default for the passes. */
 static void settle_timeout(struct loading *l, struct flow_step *step)
@@ -260,6 +278,8 @@ static void settle_timeout(struct loading *l, struct flow_step *step)
     step->has_timeout = is_given;
     if (is_leaf && !is_given)
         step->timeout_ms = has_own ? 0 : l->flow->step_timeout_ms;
+    if (step->agent && step->agent == step->command)
+        limit_command(step);
 }
 
 /* The default agent is a model without a schema. */
@@ -273,6 +293,10 @@ static bool has_no_result(const struct loading *l, const struct flow_step *step)
 static void settle_defaults(struct loading *l, struct flow_step *step)
 {
     bool wants_agent = step->body == BODY_AGENT && !loop_has_steps(step) && (step->is_made || !has(step, "agent"));
+    if (step->command && has(step, "run")) {
+        step->command->name = step->id;
+        step->agent = step->command;
+    }
     if (wants_agent && !step->agent && !step->is_made)
         step->agent = l->flow->agent;
     step->has_with = !step->is_made && has(step, "with");

@@ -289,7 +289,7 @@ static void put_worker(const struct maker *m, const char *prefix, const char *ke
     bool is_model = !agent || agent->kind == AGENT_MODEL;
     auto_buf struct buf inner = { 0 };
     buf_printf(&inner, "%s%s.", prefix, key);
-    if (agent) {
+    if (agent && agent != step->command) { // the keys of that are the step's
         put(m, prefix, key, json_string_nocheck(agent->name));
         put_agent_keys(m, buf_text(&inner), agent);
     }

@@ -67,17 +67,19 @@ struct process {
     uint32_t guarded; // place in the guard's table
     struct source in, out, err, exit;
     struct buf input, output, errors;
-    size_t sent, shown, max_output, max_errors;
+    struct buf tail; // of the output that was dropped
+    size_t sent, shown, max_output, max_tail;
     uint64_t dropped, errors_dropped;
     enum state state;
     bool has_exited, has_ended, timed_out, has_strays, overran;
+    bool has_spoken, was_silent; // since its clock was last looked at; for too long
     bool is_talk, is_finishing; // its input stays open; no longer
     int64_t farewell_ms;
     int status, signal;
     int fate; // see spawn.h
     unsigned looks;
-    int64_t grace_ns, show_ns;
-    int64_t timeout_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
+    int64_t grace_ns, show_ns, idle_ns;
+    int64_t timeout_at, idle_at, stop_at, kill_at, look_at, give_up_at, show_at, count_at;
     size_t max_processes;
     void (*on_data)(struct process *process, const char *bytes, size_t len, void *user);
     void (*on_output)(struct process *process, void *user);
@@ -274,6 +276,18 @@ static void begin_input(struct process *process)
         source_open(process->nest, &process->in, process->in.fd, EPOLLOUT, process, send_input);
 }
 
+/* Puts the bytes behind those that are there, and drops what is more than the tail.  Returns how much that is. */
+static size_t keep_tail(const struct process *process, struct buf *tail, const char *bytes, size_t len)
+{
+    buf_put(tail, bytes, len);
+    if (tail->len <= process->max_tail)
+        return 0;
+    size_t extra = tail->len - process->max_tail;
+    memmove(tail->data, tail->data + extra, process->max_tail);
+    tail->len = process->max_tail;
+    return extra;
+}
+
 static void keep_output(struct process *process, const char *bytes, size_t len)
 {
     if (process->on_data) {
@@ -283,18 +297,13 @@ static void keep_output(struct process *process, const char *bytes, size_t len)
     size_t room = process->max_output - process->output.len, kept = MIN(room, len);
     buf_put(&process->output, bytes, kept);
     process->dropped += len - kept;
+    if (kept < len)
+        keep_tail(process, &process->tail, bytes + kept, len - kept);
 }
 
 static void keep_errors(struct process *process, const char *bytes, size_t len)
 {
-    struct buf *errors = &process->errors;
-    buf_put(errors, bytes, len);
-    if (errors->len <= process->max_errors)
-        return;
-    size_t extra = errors->len - process->max_errors;
-    memmove(errors->data, errors->data + extra, process->max_errors);
-    errors->len = process->max_errors;
-    process->errors_dropped += extra;
+    process->errors_dropped += keep_tail(process, &process->errors, bytes, len);
 }
 
 /* At most `most` bytes; closes the source at its end. */
@@ -312,6 +321,7 @@ static void drain(struct process *process, struct source *source, size_t most,
             source_close(source);
             return;
         }
+        process->has_spoken = true;
         keep(process, scratch, (size_t)n);
         most -= (size_t)n;
         if (n < SCRATCH)
@@ -459,6 +469,7 @@ static void process_free(struct process *process)
     buf_free(&process->input);
     buf_free(&process->output);
     buf_free(&process->errors);
+    buf_free(&process->tail);
     mem_free(process);
 }
 
@@ -533,6 +544,16 @@ static void step(struct process *process, int64_t now)
         process->has_strays = true;
         stop(process, now, process->grace_ns);
     }
+    if (process->idle_ns && process->has_spoken)
+        process->idle_at = now + process->idle_ns;
+    process->has_spoken = false;
+    if (now >= process->idle_at) {
+        process->idle_ns = 0;
+        process->idle_at = NEVER;
+        process->was_silent = process->state == RUNNING;
+        process->has_strays = true;
+        stop(process, now, process->grace_ns);
+    }
     if (now >= process->stop_at) {
         process->stop_at = NEVER;
         process->has_strays = true;
@@ -549,7 +570,7 @@ static void step(struct process *process, int64_t now)
 static int64_t due(const struct process *process)
 {
     int64_t at = MIN(MIN(process->timeout_at, process->kill_at), MIN(process->look_at, process->give_up_at));
-    at = MIN(at, process->stop_at);
+    at = MIN(MIN(at, process->stop_at), process->idle_at);
     at = MIN(at, process->count_at);
     bool more = process->on_output && process->output.len != process->shown;
     return more ? MIN(at, process->show_at) : at;
@@ -803,10 +824,11 @@ int process_start(struct loop *loop, const struct process_spec *spec, struct pro
     struct process *process = mem_zalloc(sizeof *process);
     *process = (struct process){
         .pid = child.pid, .fate = child.fate, .status = -1, .max_output = spec->max_output,
-        .max_errors = spec->max_errors ? spec->max_errors : PROCESS_TAIL,
+        .max_tail = spec->max_tail ? spec->max_tail : PROCESS_TAIL,
         .on_output = spec->on_output, .on_end = spec->on_end, .user = spec->user, .show_ns = spec->show_ms * MS,
         .grace_ns = (spec->grace_ms < 0 ? PROCESS_GRACE : spec->grace_ms) * MS,
         .timeout_at = spec->timeout_ms ? now + spec->timeout_ms * MS : NEVER,
+        .idle_at = spec->idle_ms ? now + spec->idle_ms * MS : NEVER, .idle_ns = spec->idle_ms * MS,
         .count_at = spec->max_processes ? now + COUNT_MS * MS : NEVER, .max_processes = spec->max_processes,
         .stop_at = NEVER, .kill_at = NEVER, .look_at = NEVER, .give_up_at = NEVER,
         .on_data = spec->on_data, .is_talk = spec->on_data != NULL,
@@ -836,6 +858,11 @@ int process_signal(const struct process *process)
 bool process_timed_out(const struct process *process)
 {
     return process->timed_out;
+}
+
+bool process_was_silent(const struct process *process)
+{
+    return process->was_silent;
 }
 
 bool process_overran(const struct process *process)
@@ -868,4 +895,15 @@ const char *process_errors(struct process *process, size_t *ret_len)
 uint64_t process_errors_dropped(const struct process *process)
 {
     return process->errors_dropped;
+}
+
+bool process_put_tail(const struct process *process, struct buf *out)
+{
+    const struct buf *output = &process->output, *tail = &process->tail;
+    size_t room = process->max_tail - tail->len, kept = tail->len == process->dropped ? MIN(room, output->len) : 0;
+    if (kept)
+        buf_put(out, output->data + output->len - kept, kept);
+    if (tail->len)
+        buf_put(out, tail->data, tail->len);
+    return kept < output->len || tail->len < process->dropped;
 }

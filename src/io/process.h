@@ -1,9 +1,9 @@
 /* process.h - child processes: what they say, how they end, and that nothing of them stays.
 
    A process is started with its arguments, environment, folder and input, in a group of its own.
-   What it writes to standard output is kept up to a limit, the rest is read and counted; of its
-   errors the tail is kept.  It ends in exactly one call of on_end, after everything that it
-   started has ended too:
+   The beginning of its standard output is kept, up to a limit.  The rest is read and counted, and the
+   tail of it is kept.  Of its errors only the tail is kept.  It ends in exactly one call of on_end, after
+   everything that it started has ended too:
 
      when its first process (the leader) exits, what is left of its group, and descendants who have
      left the group, are sent SIGTERM, and SIGKILL after the grace period;
@@ -18,7 +18,7 @@
 #include "io/loop_uv.h"
 #include "io/sandbox.h"
 
-#define PROCESS_TAIL  4096 // of the errors, to be shown
+#define PROCESS_TAIL  4096 // of the errors and of the output, to be shown
 #define PROCESS_GRACE 2000 // milliseconds between SIGTERM and SIGKILL, unless told otherwise
 
 struct process;
@@ -31,9 +31,10 @@ struct process_spec {
     const void *input;
     size_t input_len;
     size_t max_output;       // bytes of standard output to keep
-    size_t max_errors;       // bytes to keep of the end of the errors; 0: PROCESS_TAIL.  More where secrets are taken
-                             // out: as many as a secret may have in front of the tail
+    size_t max_tail;         // bytes of the tails to keep: PROCESS_TAIL, and as many as a secret may have before it;
+                             // 0: PROCESS_TAIL
     int64_t timeout_ms;      // 0: none; then it is cancelled, and process_timed_out() says so
+    int64_t idle_ms;         // 0: none; the same when it has written nothing for so long: process_was_silent()
     int64_t grace_ms;        // 0: at once; negative: PROCESS_GRACE
     const struct sandbox *sandbox; // NULL: it may do what we may
     int64_t farewell_ms;     // process_kill_all() lets it end by itself for so long; 0: it does not wait
@@ -73,6 +74,7 @@ void process_finish(struct process *process, int64_t wait_ms);
 int process_status(const struct process *process);
 int process_signal(const struct process *process);
 bool process_timed_out(const struct process *process);
+bool process_was_silent(const struct process *process);
 bool process_overran(const struct process *process);
 bool process_ended_itself(const struct process *process); // else what it said last may be cut in the middle
 
@@ -80,6 +82,7 @@ const char *process_output(const struct process *process, size_t *ret_len); // w
 uint64_t process_dropped(const struct process *process);                    // bytes that were not
 const char *process_errors(struct process *process, size_t *ret_len);       // the tail
 uint64_t process_errors_dropped(const struct process *process);
+bool process_put_tail(const struct process *process, struct buf *out); // of the output; true: there was more before it
 
 /* A path that nobody uses yet, "FOLDER/17-name", for a file that is shared with a child.  The folder is
    private, and removed with all that is in it when the loop is closed. */

@@ -117,7 +117,7 @@ enum plan decide_unstarted(const struct act *act, uint32_t child, uint32_t ordin
                            const struct kid *kid, int type, json_t *value, struct rondo_event *ev);
 
 /* { code, message, path } for a failure; new. */
-#define ERROR_TEXT_MAX 6144 // why a step failed may have the tail of a program's errors in it
+#define ERROR_TEXT_MAX (10 * 1024) // why a step failed may have the tails of what a program wrote in it
 json_t *error_value(struct run *run, const struct act *act, int code, const char *message);
 
 /* ---- questions ----------------------------------------------------------------------------------- */

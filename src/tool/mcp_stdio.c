@@ -144,7 +144,7 @@ int mcp_stdio_open(struct loop *loop, const struct mcp_stdio *spec, const struct
     ndjson_init(&pipe->lines, MCP_LINE_MAX, on_line, pipe);
     struct process_spec process = { .argv = spec->argv, .env = spec->env, .cwd = spec->cwd, .grace_ms = GRACE_MS,
                                     .farewell_ms = LEAVE_MS,
-                                    .max_errors = PROCESS_TAIL + (hooks->secrets ? hooks->secrets->longest : 0),
+                                    .max_tail = PROCESS_TAIL + (hooks->secrets ? hooks->secrets->longest : 0),
                                     .on_data = on_data, .on_end = on_end, .user = pipe };
     if (process_start(loop, &process, &pipe->process, err) < 0) {
         mem_free(pipe);

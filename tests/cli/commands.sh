@@ -142,7 +142,8 @@ steps:
     loop: { maxIterations: 5, untilAgent: judge, steps: [ { id: s, agent: writer, instructions: x } ] }
 E
 run "a judge that fails had something to say" 0 'half done
-(failed: exit status 3: oops)' <<'E'
+(failed: exit status 3: oops
+standard output: half done)' <<'E'
 agents:
   writer: { run: 'echo draft' }
   judge:
@@ -172,6 +173,37 @@ agents: { a: { run: 'echo the reason >&2; exit 3' } }
 steps: [ { id: s, agent: a, instructions: x } ]
 E
 has "a status" "$(cat err)" "exit status 3: the reason"
+
+# What a test has printed reaches everybody: the error, `show`, `history`, the events, and the next pass.
+{ echo "rondo: 1"; cat; } >story.yaml <<'E'
+name: story
+agents:
+  coder: { prompt: You fix., run: [cat] }
+  tests: { run: "echo 'FAILED test_foo: expected 3 got 4'; printf '\\033[31mred\\n'; exit 1" }
+steps:
+  - id: l
+    loop:
+      maxIterations: 2
+      onError: continue
+      steps:
+        - { id: code, agent: coder, instructions: Fix it. }
+        - { id: test, agent: tests, dependsOn: [code] }
+E
+wanted='exit status 1: FAILED test_foo: expected 3 got 4'
+"$RONDO" run --json --store story.db story.yaml >events 2>err </dev/null
+has "the error in the events" "$(grep '"type":"error"' events)" "$wanted"
+id=$(sed -n '1s/.*"runId":"\([^"]*\)".*/\1/p' events)
+has "in show" "$("$RONDO" show $id l.0.test --store story.db)" "$wanted"
+has "in history" "$("$RONDO" history $id l --store story.db)" "$wanted"
+has "in the next pass" "$("$RONDO" show $id l.1.code --store story.db)" "(failed: $wanted"
+"$RONDO" run --store story.db story.yaml >out 2>err </dev/null
+has "in the summary" "$(cat out err)" "FAILED test_foo: expected"
+if cat out err <("$RONDO" show $id l.0.test --store story.db) | grep -q $'\033'; then
+    bad "escape sequences of a command reach the terminal"
+else
+    ok
+fi
+
 run "a command that is not there" 1 '' <<'E'
 agents: { a: { run: [no-such-command, x] } }
 steps: [ { id: s, agent: a, instructions: x } ]

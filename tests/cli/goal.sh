@@ -86,6 +86,9 @@ may=
 step='"steps":[{"id":"make","agent":"a","instructions":"x"}]'
 forbidden "a command" 'may not have `run`' '{"rondo":1,"name":"x","agents":{"a":{"run":"touch pwned"}},'"$step"'}'
 same "did not run" "$(ls pwned 2>/dev/null)" ""
+forbidden "a command of a step" 'may not have `run`' '{"rondo":1,"name":"x","steps":[{"id":"make","run":"touch pwned"}]}'
+forbidden "or of a step inside" 'may not have `run`' '{"rondo":1,"name":"x","steps":[{"id":"make","branch":[{"when":"true","run":"touch pwned"}]}]}'
+same "did not run either" "$(ls pwned 2>/dev/null)" ""
 forbidden "servers" 'may not have `mcpServers`' '{"rondo":1,"name":"x","mcpServers":{"s":{"command":"sh"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
 forbidden "a model somewhere else" 'may not have `baseUrl`' '{"rondo":1,"name":"x","models":{"m":{"provider":"compat","model":"m","baseUrl":"http://127.0.0.1:1"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
 forbidden "a key" 'may not have `apiKey`' '{"rondo":1,"name":"x","models":{"m":{"provider":"compat","model":"m","apiKey":"env:HOME"}},"agents":{"a":{"prompt":"p"}},'"$step"'}'
@@ -111,6 +114,9 @@ check "commands that are allowed" 0 "by hand" "$RONDO" goal -q --yes --allow-com
 same "are told of" "$(asked 0 '.messages[0].content' | grep -c '## Commands')" 1
 serve < <(text '{"rondo":1,"name":"x","agents":{"a":{"run":"env","env":["HOME"]}},'"$step"'}'; then_; text "$plan"; then_; text "Tea.")
 check "but no environment" 0 "Tea." "$RONDO" goal --yes --allow-commands --store :memory: "x"
+says 'may not have `env`'
+serve < <(text '{"rondo":1,"name":"x","steps":[{"id":"make","run":"env","env":["HOME"]}]}'; then_; text "$plan"; then_; text "Tea.")
+check "nor for a command of a step" 0 "Tea." "$RONDO" goal --yes --allow-commands --store :memory: "x"
 says 'may not have `env`'
 
 # ---- the goal is data ---------------------------------------------------------------------------------------------

@@ -92,6 +92,22 @@ cat >model.rec <<'END'
 END
 check "models need not be there" 0 written "$RONDO" run -q model.yaml --replay model.rec
 
+# A description is not given to a command; recordings of before that was so have it.
+flow old.yaml <<'END'
+name: old
+agents: { c: { description: "Counts.", run: "exit 1" }, p: { description: "Counts.", prompt: "Count.", run: "exit 1" } }
+steps: [ { id: one, agent: c, instructions: "Go." }, { id: two, agent: p, instructions: "Go.", dependsOn: [one] } ]
+END
+cat >old.rec <<'END'
+{"rondo-recording":1,"workflow":"old"}
+{"path":"one","kind":"command","prompt":{"system":"Counts.","user":"## Task\nGo."},"input":{},"reply":{"content":"1"}}
+{"path":"two","kind":"command","prompt":{"system":"Count.","user":"## Task\nGo.\n\n## Previous Step Results\n\n### one (completed)\n1"},"input":{},"reply":{"content":"2"}}
+END
+check "an old recording of commands" 0 2 "$RONDO" run -q old.yaml --replay old.rec
+sed -i 's/"Count."/"Count up."/' old.rec
+check "another prompt of a command" 1 "" "$RONDO" run -q old.yaml --replay old.rec
+says 'prompt.system'
+
 # ---- nothing secret, nothing that changes ----------------------------------------------------------
 
 flow secret.yaml <<'END'

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "engine/flows.h"
+#include "io/process.h"
 #include "io/sandbox.h"
 
 #include <signal.h>
@@ -136,7 +137,7 @@ static void arrive(struct trip *trip)
 /* What a step came to, as "content", "= result" or "! error". */
 static const char *step(struct trip *trip, const char *path)
 {
-    static char text[8000];
+    static char text[12000];
     rondo_result result;
     if (rondo_run_find(trip->run, path, &result) < 0)
         return "none";
@@ -188,13 +189,56 @@ TEST(the_prompt_is_on_standard_input)
     CHECK(strstr(step(&t, "s"), "Do it.") != NULL);
 }
 
-TEST(a_status_fails_with_the_tail_of_the_errors)
+TEST(the_prompt_of_the_agent_comes_first_and_its_description_is_not_given)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  both: { description: A coder., prompt: 'You fix ${run.name}.', run: [cat] }\n"
+               "  bare: { description: A coder., run: [cat] }\n"
+               "  skilled: { prompt: You fix., skills: { mend: { prompt: You mend. } }, run: [cat] }\n"
+               "steps:\n"
+               "  - { id: both, agent: both, instructions: Do it. }\n"
+               "  - { id: bare, agent: bare, instructions: Do it. }\n"
+               "  - { id: skilled, agent: skilled, instructions: Do it. }\n"
+               "  - { id: alone, agent: both }\n");
+    CHECK_STR(step(&t, "both"), "You fix t.\n\n## Task\nDo it.");
+    CHECK_STR(step(&t, "bare"), "## Task\nDo it.");
+    CHECK_STR(step(&t, "skilled"), "You mend.\n\n## Task\nDo it.");
+    CHECK_STR(step(&t, "alone"), "You fix t.");
+}
+
+TEST(standard_input_may_be_the_text_of_the_step_alone_or_nothing)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  slash: { stdin: instructions, run: \"cat; echo .\" }\n"
+               "  nothing: { stdin: none, run: [wc, -c] }\n"
+               "  all: { stdin: prompt, run: [cat] }\n"
+               "steps:\n"
+               "  - { id: slash, agent: slash, instructions: \"  /review ${run.name}\\n\\n\" }\n"
+               "  - { id: empty, agent: slash, dependsOn: [slash] }\n"
+               "  - { id: nothing, agent: nothing, instructions: Do it. }\n"
+               "  - { id: all, agent: all, instructions: Do it. }\n");
+    CHECK_STR(step(&t, "slash"), "  /review t\n\n.");
+    CHECK_STR(step(&t, "empty"), ".");
+    CHECK_STR(step(&t, "nothing"), "0");
+    CHECK_STR(step(&t, "all"), "## Task\nDo it.");
+}
+
+TEST(a_status_fails_with_the_tails_of_errors_and_output)
 {
     FOLDER;
     {
         TRIP t = { 0 };
         travel(&t, ONE("'echo out; echo it broke >&2; exit 3'"));
-        CHECK_STR(step(&t, "s"), "! exit status 3: it broke");
+        CHECK_STR(step(&t, "s"), "! exit status 3: it broke\nstandard output: out");
+    }
+    {
+        TRIP t = { 0 };
+        travel(&t, ONE("'echo FAILED test_foo: expected 3 got 4; exit 1'"));
+        CHECK_STR(step(&t, "s"), "! exit status 1: FAILED test_foo: expected 3 got 4");
     }
     {
         TRIP t = { 0 };
@@ -222,6 +266,54 @@ TEST(a_status_fails_with_the_tail_of_the_errors)
     }
 }
 
+TEST(of_a_lot_of_output_the_end_is_told_however_little_is_kept)
+{
+    FOLDER;
+    for (int i = 0; i < 3; i++) {
+        static const char *const kept[] = { "", "    maxOutput: 10\n", "    maxOutput: 9000\n" };
+        auto_buf struct buf text = { 0 };
+        TRIP t = { 0 };
+        buf_printf(&text, FLOW "agents:\n  a:\n%s    run: 'seq 100000 102999; seq 200000 202999 >&2; exit 1'\n"
+                   "steps: [{ id: s, agent: a }]\n", kept[i]);
+        travel(&t, buf_text(&text));
+        const char *why = step(&t, "s"), *output = strstr(why, "\nstandard output: ...");
+        CHECK(strncmp(why, "! exit status 1: ...", 20) == 0);
+        CHECK(output && strncmp(output - 6, "202999", 6) == 0);
+        CHECK_STR(why + strlen(why) - 13, "102998\n102999");
+        CHECK_INT(output - why, 20 + PROCESS_TAIL - 2); // less the line breaks around it
+        CHECK_INT(strlen(output), strlen("\nstandard output: ...") + PROCESS_TAIL - 2);
+    }
+}
+
+TEST(a_secret_across_the_cut_of_the_output_is_not_told)
+{
+    FOLDER;
+    setenv("TEST_SECRET", "sesame-0123456789", 1);
+    for (int cut = 0; cut < 20; cut++) { // how many of its bytes are before the tail
+        auto_buf struct buf text = { 0 };
+        TRIP t = { 0 };
+        buf_printf(&text, FLOW "agents:\n  a:\n    env: { S: \"env:TEST_SECRET\" }\n    maxOutput: 3000\n"
+                   "    run: 'printf \"%%05000d$S%%0%dd\" 6 6; exit 1'\nsteps: [{ id: s, agent: a }]\n",
+                   PROCESS_TAIL - 17 + cut);
+        travel(&t, buf_text(&text));
+        const char *why = step(&t, "s");
+        CHECK(!strstr(why, "sesame") && !strstr(why, "789") && !strstr(why, "-0"));
+        CHECK_STR(why + strlen(why) - 2, "06");
+        CHECK(strlen(why) > PROCESS_TAIL - 30);
+    }
+}
+
+TEST(output_that_is_no_text_is_told_as_one_when_the_command_fails)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, ONE("\"printf 'a\\\\000b\\\\377c\\\\033[1mend'; exit 1\""));
+    CHECK_STR(step(&t, "s"), "! exit status 1: a\xef\xbf\xbd" "b\xef\xbf\xbd" "c\033[1mend");
+    TRIP u = { 0 };
+    travel(&u, ONE("'head -c 100000 /dev/zero; exit 1'"));
+    CHECK(strlen(step(&u, "s")) <= 20 + PROCESS_TAIL);
+}
+
 TEST(a_command_that_is_not_there_fails_its_step)
 {
     FOLDER;
@@ -240,6 +332,40 @@ TEST(words_with_holes_stay_one_argument)
                "    run: [printf, '[%s]', '${inputs.x}', 'n=${inputs.n}', '$${x}', '']\n"
                "steps:\n  - { id: s, agent: a, instructions: x }\n");
     CHECK_STR(step(&t, "s"), "[a b; $HOME 'q' ${inputs.x}][n={\"k\":[1]}][${x}][]");
+}
+
+TEST(a_step_may_say_its_command_itself)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    CHECK(mkdir("sub", 0700) == 0);
+    travel(&t, FLOW "steps:\n"
+               "  - { id: words, run: [printf, '[%s]', a b, '${run.name}'] }\n"
+               "  - { id: shell, run: 'basename $PWD; echo $X; cat', dependsOn: [words], cwd: sub,\n"
+               "      env: { X: '${steps.words.content}' }, instructions: Look. }\n"
+               "  - { id: cases, branch: [ { when: 'false', run: echo no }, { else: { run: 'echo $RONDO_PATH' } } ] }\n"
+               "  - { id: loop, run: [echo, '${iteration}'], loop: { maxIterations: 3 } }\n"
+               "  - { id: fails, run: 'echo why; exit 1', retry: { attempts: 2 } }\n");
+    CHECK_STR(step(&t, "words"), "[a b][t]");
+    CHECK_STR(step(&t, "shell"), "sub\n[a b][t]\n## Task\nLook.\n\n## Previous Step Results\n\n"
+                                 "### words (completed)\n[a b][t]");
+    CHECK_STR(step(&t, "cases"), "cases.else");
+    CHECK_STR(step(&t, "loop"), "2");
+    CHECK_STR(step(&t, "fails"), "! exit status 1: why");
+}
+
+TEST(a_step_that_is_out_of_time_tells_what_its_command_had_printed)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "options: { stepTimeout: 200ms }\n"
+               "steps:\n"
+               "  - { id: own, run: 'echo begun; sleep 30', timeout: 300ms }\n"
+               "  - { id: default, run: 'echo begun; sleep 30' }\n"
+               "  - { id: twice, run: 'echo begun; sleep 30', timeout: 300ms, retry: { attempts: 2 } }\n");
+    CHECK_STR(step(&t, "own"), "! timed out after 300 ms: begun");
+    CHECK_STR(step(&t, "default"), "! timed out after 200 ms: begun");
+    CHECK_STR(step(&t, "twice"), "! timed out after 300 ms");
 }
 
 TEST(shell_text_has_no_holes)
@@ -286,6 +412,84 @@ TEST(only_what_is_allowed_is_passed_on)
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(text, absent[i]))
             FAIL("'%s' in: %s", absent[i], text);
+}
+
+/* What the environment of rondo itself holds for the tests below. */
+static void surround(void)
+{
+    static const char *const pairs[][2] = {
+        { "TEST_PLAIN", "plain text" }, { "TEST_KEY", "key-0123" },           { "TEST_TOKEN", "token-0123" },
+        { "TEST_SECRET", "secret-0123" }, { "TEST_PASSWORD_1", "pass-0123" }, { "SHORT_KEY", "short-7" },
+        { "TEST_KEYS", "no secret" },   { "RONDO_RUN", "outer" },             { "RONDO_GATE", "outer" },
+        { "RONDO_KEY", "outer-0123" },  { "RONDO_MODEL", "ollama/x" },        { "RONDO_STORE", "x.db" },
+    };
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        setenv(pairs[i][0], pairs[i][1], 1);
+}
+
+TEST(all_that_there_is_is_inherited_but_for_what_an_outer_run_has_said)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    surround();
+    travel(&t, FLOW "agents:\n"
+               "  a: { env: inherit, run: 'env | cut -d= -f1 | grep \"TEST_\\|RONDO\\|SHORT\" | sort' }\n"
+               "steps:\n  - { id: s, agent: a }\n"
+               "  - { id: own, env: inherit, run: 'echo $TEST_PLAIN, $RONDO_RUN, $RONDO_KEY, $PATH' }\n");
+    CHECK_STR(step(&t, "s"), "RONDO_CHILD\nRONDO_CONTEXT\nRONDO_INBOX\nRONDO_KEY\nRONDO_MODEL\nRONDO_PASS\nRONDO_PATH\n"
+                             "RONDO_REPLY\nRONDO_RUN\nRONDO_STORE\nRONDO_WITHIN\nSHORT_KEY\nTEST_KEY\nTEST_KEYS\n"
+                             "TEST_PASSWORD_1\nTEST_PLAIN\nTEST_SECRET\nTEST_TOKEN");
+    CHECK(strncmp(step(&t, "own"), "plain text, ", 12) == 0 && !strstr(step(&t, "own"), "outer"));
+    CHECK(strstr(step(&t, "own"), getenv("PATH")) != NULL);
+}
+
+TEST(inherited_secrets_are_masked_wherever_they_are_said)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    surround();
+    travel(&t, FLOW "agents:\n"
+               "  a:\n    env: inherit\n"
+               "    run: 'echo $TEST_KEY $TEST_TOKEN $TEST_SECRET $TEST_PASSWORD_1 $SHORT_KEY $TEST_KEYS'\n"
+               "  b: { run: [echo, key-0123 outer-0123] }\n"
+               "steps: [{ id: s, agent: a }, { id: other, agent: b },\n"
+               "        { id: fails, env: inherit, run: 'echo $TEST_KEY; exit 1' }]\n");
+    CHECK_STR(step(&t, "s"), "*** *** *** *** short-7 no secret");
+    CHECK_STR(step(&t, "other"), "*** outer-0123"); // whoever says it
+    CHECK_STR(step(&t, "fails"), "! exit status 1: ***");
+}
+
+TEST(a_failure_names_keys_that_are_set_and_were_not_passed)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789", 1);
+    travel(&t, FLOW "steps:\n"
+               "  - { id: fails, run: 'echo why; exit 1' }\n"
+               "  - { id: late, run: 'sleep 30', timeout: 100ms }\n"
+               "  - { id: works, run: 'echo fine' }\n"
+               "  - { id: named, env: [ANTHROPIC_API_KEY], run: 'exit 1' }\n"
+               "  - { id: renamed, env: { KEY: 'env:ANTHROPIC_API_KEY' }, run: 'exit 1' }\n"
+               "  - { id: inherits, env: inherit, run: 'exit 1' }\n");
+#define HINT "\nANTHROPIC_API_KEY is set but not passed; add env: [ANTHROPIC_API_KEY]"
+    CHECK_STR(step(&t, "fails"), "! exit status 1: why" HINT);
+    CHECK_STR(step(&t, "late"), "! timed out after 100 ms" HINT);
+    CHECK_STR(step(&t, "works"), "fine");
+    CHECK_STR(step(&t, "named"), "! exit status 1");
+    CHECK_STR(step(&t, "renamed"), "! exit status 1");
+    CHECK_STR(step(&t, "inherits"), "! exit status 1");
+    setenv("OPENAI_API_KEY", "sk-0123456789", 1);
+    TRIP u = { 0 };
+    travel(&u, FLOW "steps: [{ id: s, run: 'exit 1' }, { id: one, run: 'exit 1', env: [OPENAI_API_KEY] }]\n");
+    CHECK_STR(step(&u, "s"), "! exit status 1\nOPENAI_API_KEY, ANTHROPIC_API_KEY are set but not passed; "
+                             "add env: [OPENAI_API_KEY, ANTHROPIC_API_KEY]");
+    CHECK_STR(step(&u, "one"), "! exit status 1" HINT);
+    unsetenv("OPENAI_API_KEY");
+    setenv("ANTHROPIC_API_KEY", "", 1);
+    TRIP v = { 0 };
+    travel(&v, FLOW "steps: [{ id: s, run: 'exit 1' }]\n");
+    CHECK_STR(step(&v, "s"), "! exit status 1");
+    unsetenv("ANTHROPIC_API_KEY");
 }
 
 TEST(variables_with_texts_and_secrets)
@@ -688,6 +892,50 @@ static bool is_alive(long pid)
     fclose(file);
     const char *at = strrchr(line, ')');
     return at && at[2] != 'Z' && at[2] != 'X';
+}
+
+TEST(a_command_that_prints_nothing_is_ended)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "agents:\n"
+               "  silent: { run: 'echo begun; sleep 1000 & sleep 1000', idleTimeout: 200ms }\n"
+               "  chatty: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i; done' }\n"
+               "  errors: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done' }\n"
+               "steps:\n"
+               "  - { id: silent, agent: silent }\n  - { id: chatty, agent: chatty }\n"
+               "  - { id: errors, agent: errors }\n");
+    CHECK_STR(step(&t, "silent"), "! printed nothing for 200 ms: begun");
+    rondo_result found;
+    CHECK(rondo_run_find(t.run, "silent", &found) == 0 && found.code == RONDO_ETIME);
+    CHECK(strcmp(step(&t, "chatty"), "1\n2\n3\n4\n5\n6\n7") == 0);
+    CHECK_STR(step(&t, "errors"), "");
+}
+
+TEST(each_try_has_a_time_of_its_own)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "options: { maxConcurrency: 10 }\nagents:\n"
+               "  slow: { run: 'echo try; [ -e slow ] && exit 0; touch slow; sleep 1000' }\n"
+               "  tight: { run: 'echo try; sleep 1000', timeout: 200ms }\n"
+               "  said: { script: [{ delay: 1h, content: late }, { content: soon }] }\n"
+               "steps:\n"
+               "  - { id: slow, agent: slow, retry: { attempts: 2, timeout: 300ms } }\n"
+               "  - { id: never, run: 'echo try; sleep 1000', retry: { attempts: 2, timeout: 200ms } }\n"
+               "  - { id: tight, agent: tight, retry: { attempts: 1, timeout: 10s } }\n"
+               "  - { id: said, agent: said, retry: { attempts: 2, timeout: 200ms } }\n"
+               "  - { id: all, retry: { attempts: 2, timeout: 400ms }, steps:\n"
+               "      [{ id: in, run: '[ -e in ] && exit 0; touch in; sleep 1000' }] }\n"
+               "  - { id: loop, retry: { attempts: 2, timeout: 400ms }, loop: { maxIterations: 1 },\n"
+               "      run: '[ -e loop ] && exit 0; touch loop; sleep 1000' }\n");
+    CHECK_STR(step(&t, "slow"), "try");
+    CHECK_STR(step(&t, "never"), "! timed out after 200 ms: try");
+    CHECK_STR(step(&t, "tight"), "! timed out after 200 ms: try");
+    CHECK_STR(step(&t, "said"), "soon");
+    CHECK_STR(step(&t, "all"), "");
+    rondo_result found;
+    CHECK(rondo_run_find(t.run, "loop", &found) == 0 && found.status == RONDO_STATUS_COMPLETED);
 }
 
 TEST(a_steps_timeout_ends_the_command)

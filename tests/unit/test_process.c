@@ -26,7 +26,8 @@ struct child {
     bool timed_out;
     size_t len, errors_len;
     uint64_t dropped, errors_dropped;
-    char output[200], errors[PROCESS_TAIL + 1], shown[200];
+    char output[200], errors[PROCESS_TAIL + 1], shown[200], tail[PROCESS_TAIL + 1];
+    bool is_tail_cut, was_silent;
     char first, last; // of the output
 };
 
@@ -55,11 +56,15 @@ static void on_end(struct process *process, void *user)
     snprintf(child->output, sizeof child->output, "%.*s", (int)MIN(child->len, 199), output);
     child->first = child->len ? output[0] : '\0';
     child->last = child->len ? output[child->len - 1] : '\0';
+    auto_buf struct buf tail = { 0 };
+    child->is_tail_cut = process_put_tail(process, &tail);
+    snprintf(child->tail, sizeof child->tail, "%s", buf_text(&tail));
     output = process_errors(process, &child->errors_len);
     snprintf(child->errors, sizeof child->errors, "%s", output);
     child->status = process_status(process);
     child->signal = process_signal(process);
     child->timed_out = process_timed_out(process);
+    child->was_silent = process_was_silent(process);
     child->dropped = process_dropped(process);
     child->errors_dropped = process_errors_dropped(process);
     child->ended++;
@@ -246,6 +251,29 @@ TEST(a_flood_is_drained_and_counted)
     CHECK_UINT(child.dropped, 4999000);
     CHECK_STR(child.errors, "end\n");
     CHECK_INT(child.status, 0);
+    loop_close(loop);
+}
+
+TEST(of_the_output_the_tail_is_kept_beside_its_beginning)
+{
+    struct child child;
+    open_loop();
+    SHELL(&child, "printf 0123456789", .max_output = 4, .max_tail = 8);
+    CHECK_STR(child.output, "0123");
+    CHECK_STR(child.tail, "23456789");
+    CHECK(child.is_tail_cut);
+    SHELL(&child, "printf 0123456789", .max_output = 1, .max_tail = 8);
+    CHECK_STR(child.tail, "23456789");
+    CHECK(child.is_tail_cut);
+    SHELL(&child, "printf 01234567", .max_output = 100, .max_tail = 8);
+    CHECK_STR(child.tail, "01234567");
+    CHECK(!child.is_tail_cut);
+    SHELL(&child, "printf 01234567", .max_output = 5, .max_tail = 8);
+    CHECK_STR(child.tail, "01234567");
+    CHECK(!child.is_tail_cut);
+    SHELL(&child, ":", .max_tail = 8);
+    CHECK_STR(child.tail, "");
+    CHECK(!child.is_tail_cut);
     loop_close(loop);
 }
 
@@ -559,6 +587,24 @@ TEST(a_timeout_cancels_and_says_so)
     CHECK_INT(child.signal, SIGTERM);
     SHELL(&child, "exit 4", .timeout_ms = 60000);
     CHECK(!child.timed_out);
+    loop_close(loop);
+}
+
+TEST(silence_cancels_and_says_so)
+{
+    struct child child;
+    open_loop();
+    SHELL(&child, "echo part; sleep 100", .idle_ms = 100);
+    CHECK(child.was_silent && !child.timed_out);
+    CHECK_STR(child.output, "part\n");
+    CHECK_INT(child.signal, SIGTERM);
+    SHELL(&child, "sleep 100", .idle_ms = 100);
+    CHECK(child.was_silent);
+    SHELL(&child, "for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo $i >&$((i % 2 + 1)); done; exit 4", .idle_ms = 500);
+    CHECK(!child.was_silent);
+    CHECK_INT(child.status, 4);
+    SHELL(&child, "while :; do echo x; sleep 0.01; done", .idle_ms = 200, .timeout_ms = 400);
+    CHECK(!child.was_silent && child.timed_out);
     loop_close(loop);
 }
 

@@ -492,7 +492,7 @@ static bool has_other_rules_and_score(struct rondo_event *ev)
 /* The sentence about a log with these rules that differs; "" when there is none. */
 static const char *sentence(struct trial *t, int64_t rules)
 {
-    static char text[400];
+    static char text[1000];
     struct replay_report report;
     other_rules = rules;
     CHECK_INT(replayed_as(t, has_other_rules, &report), 0);
@@ -506,7 +506,7 @@ static const char *sentence(struct trial *t, int64_t rules)
 
 TEST(a_log_of_other_rules_is_compared_and_its_difference_names_what_has_changed)
 {
-    char wanted[400];
+    char wanted[1000];
     TRIAL t = { 0 };
     trial_run(&t, LOOP("l", bot_node(&b_add), .score = last_as_score, .max_iterations = 3), "1");
     snprintf(wanted, sizeof wanted, "the run follows rules 0, this version has %d; 1: %s", (int)ruleset_now(),
