@@ -234,7 +234,7 @@ cd "$top" || exit
 # ---- --quiet --------------------------------------------------------------------------------------------------------
 
 CODE=3 "$RONDO" run -q once.yaml >out 2>err </dev/null
-same "a failure says which run it was" "$? $(cat err)" "1 rondo run: failed: one: exit status 3
+same "a failure says which run it was" "$? $(cat err)" "1 rondo run: failed: one: exit status 3: hello
 rondo run: it was run $("$RONDO" runs -n 1 --json | jq -r .id)
 go on with: rondo resume $("$RONDO" runs -n 1 --json | jq -r .id)"
 line=$(sed -n 's/^go on with: rondo //p' err)
@@ -242,7 +242,7 @@ same "and the line goes on with it" "$("$RONDO" $line -q)" hello
 CODE=3 "$RONDO" run -q once.yaml --store "else where.db" >out 2>err </dev/null
 same "in whatever store" "$(eval "\"\$RONDO\" $(sed -n 's/^go on with: rondo //p' err) -q")" hello
 CODE=3 "$RONDO" run -q once.yaml --store :memory: >out 2>err </dev/null
-same "one in memory is gone" "$? $(cat err)" "1 rondo run: failed: one: exit status 3"
+same "one in memory is gone" "$? $(cat err)" "1 rondo run: failed: one: exit status 3: hello"
 CODE=3 "$RONDO" run -q once.yaml --json >out 2>err </dev/null
 says "go on with: rondo resume"
 "$RONDO" run -q once.yaml >out 2>err </dev/null
