@@ -117,6 +117,7 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     int rc = 0;
     run_clear(&run->core);
     run_init(&run->core, run->node);
+    run->core.mends = run->mends;
     while (rc == 0 && run->core.seq < last) {
         uint64_t first = pos.seq;
         if (run->journal->ops->read(run->journal, &pos, &record, &len, err) <= 0 ||
@@ -129,12 +130,20 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     return rc;
 }
 
+/* From now on, and when its log is applied once more. */
+static void note_mends(rondo_run *run, int mends)
+{
+    if (mends > run->mends && mends < MENDS_COUNT)
+        run->mends = (uint8_t)mends;
+}
+
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err)
 {
     if (ev->seq != run->core.seq + 1 || !run->core.status)
         return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
                        (unsigned long long)ev->seq, event_type_text(ev->type));
     add_undone(run, json_object_get(ev->value, "undone"));
+    note_mends(run, (int)json_integer_value(json_object_get(ev->value, "keeps")));
     return rebuild(run, ev->seq - 1, NULL, err);
 }
 
@@ -171,19 +180,32 @@ static int check_limits(rondo_run *run, const json_t *limits, rondo_error *err)
     return 0;
 }
 
-/* Reads the log once to see what ended the run, and once more without that. */
-static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t **ret, rondo_error *err)
+static int check_mended(const struct mend_wish *wish, const json_t *value, rondo_error *err)
 {
-    struct reopen reopen = { 0 };
+    if (!wish || json_array_size(json_object_get(value, "mended")))
+        return 0;
+    if (wish->item)
+        return err_set(err, RONDO_ENOTFOUND, "no item of a forEach has ended at '%.200s'", wish->item);
+    return err_set(err, RONDO_ENOTFOUND, "no item of a forEach has failed: there is nothing to run again");
+}
+
+/* Reads the log once to see what ended the run, and once more without that. */
+static int reopen_log(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, json_t **ret,
+                      rondo_error *err)
+{
+    struct reopen reopen = { .wish = wish };
     uint64_t last = run->core.seq;
     int rc = rebuild(run, last, &reopen, err);
     if (rc == 0) {
         json_t *undone = reopen_undone(&reopen, &run->core);
         add_undone(run, undone);
+        note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
         rc = rebuild(run, last, NULL, err);
         *ret = rc == 0 ? reopen_value(&reopen, &run->core, json_incref(undone)) : NULL;
         json_decref(undone);
     }
+    if (rc == 0)
+        rc = check_mended(wish, *ret, err);
     reopen_clear(&reopen);
     auto_json json_t *limits = limits_of(options);
     if (rc == 0 && json_object_size(limits))
@@ -191,16 +213,16 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t *
     return rc == 0 ? check_limits(run, limits, err) : rc;
 }
 
-int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err)
+int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err)
 {
     json_t *value = NULL;
     int status = run->core.status;
     if (!status)
         return 0;
-    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason))
+    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !wish))
         return err_set(err, RONDO_ESTATE, "the run has %s: there is nothing to take up again",
                        status == RONDO_STATUS_SKIPPED ? "been skipped" : "completed");
-    if (reopen_log(run, options, &value, err) < 0) {
+    if (reopen_log(run, options, wish, &value, err) < 0) {
         json_decref(value);
         return err->code;
     }

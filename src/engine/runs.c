@@ -6,6 +6,7 @@
 #include "data/value.h"
 #include "flow/shape.h"
 #include "io/within.h"
+#include "run/mend.h"
 #include "run/ruleset.h"
 #include "store/store.h"
 
@@ -43,7 +44,18 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
     }
     if (ours->state && !json_is_object(ours->state))
         return err_set(err, RONDO_EINVAL, "state must be an object");
+    if (ours->more && (ours->more->size < sizeof ours->more->size || ours->more->size > 65536))
+        return err_set(err, RONDO_EINVAL, "more: its size is not that of rondo_more_options");
     return 0;
+}
+
+/* Only failed items are wanted back. */
+static bool wants_items(const rondo_run_options *options)
+{
+    rondo_more_options more = { 0 };
+    if (options->more)
+        memcpy(&more, options->more, MIN(options->more->size, sizeof more));
+    return more.failed_items;
 }
 
 static char *make_id(rondo_engine *engine)
@@ -429,7 +441,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         rc = err_set(err, RONDO_ESTORE, "the log has no events");
     run->ahead_ns = MAX(run->core.now_ns - shell_now_ns(run->engine), 0);
     if (rc == 0 && reopens)
-        rc = resume_reopen(run, options, err);
+        rc = resume_reopen(run, options, wants_items(options) ? &(struct mend_wish){ NULL } : NULL, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;

@@ -232,6 +232,7 @@ struct rondo_run {
     struct secrets *secrets;    // what must not be seen of it; NULL: nothing
     uint64_t *undone; // events that count no longer since the run was taken up again, ascending; NULL
     uint32_t undone_count, undone_cap;
+    uint8_t mends; // enum mends: what its core keeps copies of
     json_t *old_passes; // passes that had to be read back, as data and as text, by their first event
     bool has_exit;      // exit_code was set: see exit.h
     int exit_code;
@@ -436,7 +437,8 @@ json_t *resume_list(rondo_run *run);
 
 /* A run that failed, was cancelled or used up its limits goes on; run_reopened is its next event.  One that
    is still going is left as it is. */
-int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err);
+struct mend_wish;
+int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err);
 
 /* While a log is replayed: run_reopened comes next, and the run becomes what it was about. */
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err);

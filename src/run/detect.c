@@ -17,6 +17,12 @@ void detect_open(struct act *act)
         act->loop->hashes = mem_zalloc(window(act) * sizeof *act->loop->hashes);
 }
 
+void detect_copy(struct loop_act *to, const struct act *from)
+{
+    if (from->loop->hashes)
+        to->hashes = (void *)mem_dup(from->loop->hashes, window(from) * sizeof *to->hashes);
+}
+
 static void note_score(struct loop_act *l, const struct pass *pass, double min_gain)
 {
     if (pass->scored && pass->score > l->gain_from + min_gain) {

@@ -4,6 +4,7 @@
 
 #include "run/loop.h"
 
+void detect_copy(struct loop_act *to, const struct act *from); // what it has counted
 void detect_open(struct act *act);
 
 /* Takes note of a pass that ended. */

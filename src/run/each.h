@@ -21,6 +21,7 @@ struct each_act {
     uint32_t again; // open items that were put back and have not started; counted down late
     bool broke, escalated;
     bool ended; // loop_end was told
+    bool untold; // it has the items of an earlier attempt, and they are still to be told
     int code;   // why there are no items
     char *error;
 };

@@ -43,6 +43,7 @@ struct loop_act {
     uint64_t input_seq, pass_seq;
     int64_t pass_ns;
     char *judge; // what the judge said after the last pass
+    struct loop_act *before; // this before its last pass began, when something in that may be mended; NULL, owned
     char *error; // unscored: why; RONDO_REASON_FAILED: what failed
     int code;
 };
@@ -132,6 +133,9 @@ const struct result *loop_pass_output(const struct act *act);
 /* What act came to in an earlier pass of a loop around it, given what that pass came to; NULL. */
 const struct result *loop_own_result(struct run *run, const struct act *loop, const struct act *act,
                                      const struct result *pass);
+
+/* Puts a loop back to where its last pass had not begun; for one that has ended, by what mending keeps of it. */
+void loop_rewind(struct run *run, struct act *act);
 
 /* Called by run_apply(). */
 void loop_apply(struct run *run, struct act *act, struct rondo_event *ev);

@@ -13,13 +13,14 @@
        kids     [slot, child, ordinal, attempt]: children that are put back
        again    paths of those that had begun before, as they will be called
        limits   of the whole run, where they were changed
+       keeps, mended   items of an each that are done again: mend.h
 
    All this works because the slot of a container that went wrong is kept empty (act_hold()) for as long as
    it may come back: the slots in the log mean the same, whether an end is left out or not. */
 #ifndef RONDO_REOPEN_H
 #define RONDO_REOPEN_H
 
-#include "run/act.h"
+#include "run/mend.h"
 
 /* What is noted about an activation while a log is read; by slot, and good until the slot is used again. */
 struct ending {
@@ -35,6 +36,8 @@ struct ending {
 struct reopen {
     struct ending *endings;
     uint32_t count;
+    uint32_t root; // its slot
+    const struct mend_wish *wish; // only this is done again, and what was cancelled; NULL: all that went wrong
 };
 
 void reopen_clear(struct reopen *reopen);
