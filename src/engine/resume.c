@@ -189,21 +189,46 @@ static int check_mended(const struct mend_wish *wish, const json_t *value, rondo
     return err_set(err, RONDO_ENOTFOUND, "no item of a forEach has failed: there is nothing to run again");
 }
 
+/* Applies the log without what ended the run, as far as reopen has seen that; *ret is the value of run_reopened. */
+static int open_again(rondo_run *run, uint64_t last, struct reopen *reopen, json_t *stale, json_t **ret, rondo_error *err)
+{
+    json_t *undone = reopen_undone(reopen, &run->core);
+    add_undone(run, undone);
+    int rc = rebuild(run, last, NULL, err);
+    *ret = rc == 0 ? reopen_value(reopen, &run->core, json_incref(undone), stale) : NULL;
+    json_decref(undone);
+    return rc;
+}
+
+/* Some of what was opened has to begin anew instead: once more, without these.  Each time there are fewer. */
+static int open_rest(rondo_run *run, uint64_t last, struct reopen *reopen, json_t **ret, rondo_error *err)
+{
+    uint32_t before = run->undone_count;
+    auto_free uint64_t *undone = (void *)mem_dup(run->undone, before * sizeof *undone);
+    for (;;) {
+        auto_json json_t *stale = json_array();
+        int rc = open_again(run, last, reopen, stale, ret, err);
+        if (rc < 0 || !reopen_leave(reopen, stale))
+            return rc;
+        json_decref(TAKE(*ret));
+        memcpy(run->undone, undone, before * sizeof *undone);
+        run->undone_count = before;
+        rc = rebuild(run, last, NULL, err); // what is held is looked at once more
+        if (rc < 0)
+            return rc;
+    }
+}
+
 /* Reads the log once to see what ended the run, and once more without that. */
 static int reopen_log(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, json_t **ret,
                       rondo_error *err)
 {
     struct reopen reopen = { .wish = wish };
+    note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
     uint64_t last = run->core.seq;
     int rc = rebuild(run, last, &reopen, err);
-    if (rc == 0) {
-        json_t *undone = reopen_undone(&reopen, &run->core);
-        add_undone(run, undone);
-        note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
-        rc = rebuild(run, last, NULL, err);
-        *ret = rc == 0 ? reopen_value(&reopen, &run->core, json_incref(undone)) : NULL;
-        json_decref(undone);
-    }
+    if (rc == 0)
+        rc = open_rest(run, last, &reopen, ret, err);
     if (rc == 0)
         rc = check_mended(wish, *ret, err);
     reopen_clear(&reopen);

@@ -144,7 +144,7 @@ void mend_say(struct run *run, struct act *act, struct rondo_event *ev)
 struct way {
     struct run *run;
     const struct mend_wish *wish;
-    json_t *again;
+    json_t *again, *stale;
     uint32_t first, count, cap;
     struct place *places;
 };
@@ -296,6 +296,8 @@ static void add_steps(struct way *way, json_t *rows, struct act *act, uint32_t a
         bool keeps_number = kid->res.flags & RES_UNBEGUN;
         struct place place = place_of(act, at, i, mend_ordinal(act),
                                       keeps_number && anew[i] ? kid->attempt : next_attempt(kid->attempt));
+        if (kid->state == KID_OPEN && anew[i])
+            json_array_append_new(way->stale, json_integer(kid->act));
         if (kid->state == KID_ENDED && (changed[i] || anew[i]))
             add_row(way, rows, act, &place, anew[i] ? MEND_ANEW : MEND_INSIDE, json_array_get(inside, i));
     }
@@ -311,9 +313,9 @@ static json_t *rows_of(struct way *way, struct act *act, uint32_t at)
     return rows;
 }
 
-json_t *mend_rows(struct run *run, struct act *act, const struct mend_wish *wish, json_t *again)
+json_t *mend_rows(struct run *run, struct act *act, const struct mend_wish *wish, json_t *again, json_t *stale)
 {
-    struct way way = { .run = run, .wish = wish, .again = again, .first = run->act_count };
+    struct way way = { .run = run, .wish = wish, .again = again, .stale = stale, .first = run->act_count };
     json_t *rows = rows_of(&way, act, act->slot);
     mem_free(way.places);
     return rows;

@@ -42,8 +42,9 @@ bool mend_begin(struct run *run, struct act *act);
 void mend_say(struct run *run, struct act *act, struct rondo_event *ev);
 
 /* The rows of a container that is open again, new; an empty list: nothing in it is to be done again.  again: paths of
-   those that begin are added. */
-json_t *mend_rows(struct run *run, struct act *act, const struct mend_wish *wish, json_t *again);
+   those that begin are added.  stale: slots of containers are added that are open again and should not be, because they
+   depend on something that is mended: they begin anew, too. */
+json_t *mend_rows(struct run *run, struct act *act, const struct mend_wish *wish, json_t *again, json_t *stale);
 
 /* Is there a row of this child?  And the ordinal that its row has. */
 bool mend_has(const json_t *rows, uint32_t child, uint32_t ordinal);

@@ -201,7 +201,7 @@ json_t *reopen_undone(struct reopen *reopen, struct run *run)
 /* The lists that are being made for run_reopened. */
 struct lists {
     struct run *run;
-    json_t *slots, *kids, *again;
+    json_t *slots, *kids, *again, *stale;
     json_t *mended; // rows of the present container, see mend.h; NULL: everything is tried again that went wrong
 };
 
@@ -332,7 +332,7 @@ static bool has_other_failure(const struct act *act, const json_t *mended)
 static void list_mended(struct lists *lists, struct act *act, const struct reopen *reopen, const struct ending *e,
                         json_t *all)
 {
-    lists->mended = mend_rows(lists->run, act, reopen->wish, lists->again);
+    lists->mended = mend_rows(lists->run, act, reopen->wish, lists->again, lists->stale);
     if (!has_other_failure(act, lists->mended))
         list_children(lists, act, e);
     if (json_array_size(lists->mended))
@@ -340,10 +340,23 @@ static void list_mended(struct lists *lists, struct act *act, const struct reope
     json_decref(TAKE(lists->mended));
 }
 
-json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone)
+bool reopen_leave(struct reopen *reopen, const json_t *slots)
+{
+    size_t i;
+    json_t *slot;
+    bool has_left = false;
+    json_array_foreach(slots, i, slot) {
+        struct ending *e = ending_at(reopen, (uint32_t)json_integer_value(slot));
+        has_left |= !e->is_final;
+        e->is_final = true;
+    }
+    return has_left;
+}
+
+json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone, json_t *stale)
 {
     static const struct ending nothing;
-    struct lists lists = { run, json_array(), json_array(), json_array(), NULL };
+    struct lists lists = { run, json_array(), json_array(), json_array(), stale, NULL };
     auto_json json_t *mended = json_array();
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);
