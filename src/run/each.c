@@ -250,12 +250,14 @@ static enum plan start_again(struct run *run, struct act *act, struct rondo_even
 {
     struct each_act *each = act->each;
     uint32_t cap = cap_of(run, act);
-    for (uint32_t i = 0; each->again && i < each->open_count; i++) {
+    struct open_item *next = NULL;
+    for (uint32_t i = 0; each->again && i < each->open_count && !(next && !each->in_order); i++) {
         struct open_item *item = &each->open[i];
-        if (item->kid.state != KID_NEW || item->kid.attempt != item->kid.base)
-            continue;
-        return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, item->ordinal, &item->kid, NULL, ev);
+        bool waits = item->kid.state == KID_NEW && item->kid.attempt == item->kid.base;
+        next = waits && (!next || item->ordinal < next->ordinal) ? item : next;
     }
+    if (next)
+        return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, next->ordinal, &next->kid, NULL, ev);
     each->again = 0;
     return PLAN_IDLE;
 }

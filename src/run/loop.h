@@ -121,7 +121,7 @@ enum plan loop_with_given(const struct act *act, struct rondo_event *ev);
 /* What a pass came to: what the body step named by `output` gave last, else the body's own output. */
 const struct result *loop_project_pass(const struct act *act, const struct result *body);
 
-/* Files record cumulative output in full: content and one result a pass. */
+/* Files, and loops that were mended, record cumulative output in full: content and one result a pass. */
 void loop_say_all(const struct act *act, struct rondo_event *ev);
 
 /* What the loop came to, in its output mode; its history moves into the result. */

@@ -127,6 +127,11 @@ bool mend_begin(struct run *run, struct act *act)
 void mend_say(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct result res = { .status = RONDO_STATUS_COMPLETED };
+    if (node_is_loop(act->node)) { // what it shows is of one pass, or of all
+        if (act->node->loop.output_mode == RONDO_OUTPUT_CUMULATIVE)
+            loop_say_all(act, ev);
+        return;
+    }
     act->kind->project(run, act, &res);
     const char *content = res.more ? res.more->content : NULL;
     if (!res.seq && res.value) {
@@ -447,6 +452,7 @@ static void apply_rows(struct run *run, struct act *act, const json_t *rows)
         if (act->node->kind == RONDO_KIND_EACH) {
             each_put_back(act, row.ordinal, row.attempt);
             each_kid(act, row.ordinal)->mends = row.how == MEND_INSIDE;
+            act->each->in_order = true;
         } else {
             put_back(run, act, &row);
         }
