@@ -375,6 +375,13 @@ typedef struct rondo_more_options {
     /* The same: how long the loop waits after a failed pass.  Each further one in a row doubles it, up to a minute.  A
        delay_ms takes its place. */
     int64_t failure_delay_ms;
+    /* Runs that are taken up with `reopen`: only items of a rondo_each that failed, and what depends on them. */
+    bool failed_items;
+    /* Resume, recover: limits that are others from now on, by the path of a loop or step in the definition ("" is the
+       run): { "refine": { "maxIterations": 10 } }.  There are maxIterations, maxFailures, patience, stallRepeats,
+       timeoutMs, budgetMs, budgetTokens, budgetNano and budgetCalls; the run has the last five.  An object, borrowed;
+       NULL: none.  RONDO_EINVAL: there is no such limit.  RONDO_ESTATE: it is used up already. */
+    const rondo_value *limits;
 } rondo_more_options;
 #define RONDO_MORE_OPTIONS sizeof(rondo_more_options)
 
@@ -822,11 +829,7 @@ typedef struct rondo_run_options {
     bool in_memory;      /* not kept, though the engine has a store */
     bool reopen;         /* resume, recover: go on also when it failed or was cancelled */
     bool from_start;     /* resume, recover: events are handed out again from the first one */
-    /* resume, recover: limits that are others from now on, by the path of a loop or step in the definition ("" is the
-       run): { "refine": { "maxIterations": 10 } }.  There are maxIterations, maxFailures, patience, stallRepeats,
-       timeoutMs, budgetMs, budgetTokens, budgetNano and budgetCalls; the run has the last five.  Borrowed; NULL: none.
-       RONDO_EINVAL: there is no such limit.  RONDO_ESTATE: it is used up already. */
-    const rondo_value *limits;
+    const rondo_more_options *more;
 } rondo_run_options;
 #define RONDO_RUN sizeof(rondo_run_options)
 
@@ -917,7 +920,11 @@ RONDO_API int rondo_call(rondo_engine *engine, rondo_node *node, const rondo_val
    then ends in ~1, ~2 ...), a loop goes on in the pass that went wrong, and a step that ran out of time, or
    failed with the last of its own budget, gets that once more.  What was spent stays spent, so a run
    that used up its own budget or timeout needs larger ones, in `options`; without them, and for a run that
-   completed, the answer is RONDO_ESTATE.  The event run_reopened lists in `again` what starts again. */
+   completed, the answer is RONDO_ESTATE.  The event run_reopened lists in `again` what starts again.
+
+   With `failed_items` (in `more`) only items of a rondo_each that failed are done again, from their start, and what
+   depends on that each and had ended begins anew.  Such items are found in a run that completed, too; without any the
+   answer is RONDO_ENOTFOUND.  An agent of class RONDO_ONCE that had ended and begins anew is asked about first. */
 RONDO_API char *rondo_run_save(rondo_run *run, size_t *ret_len);
 RONDO_API int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, size_t len,
                                 const rondo_run_options *options, rondo_run **ret, rondo_error *err);

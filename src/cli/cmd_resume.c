@@ -40,12 +40,36 @@ static int recall_env(struct running *r)
 static bool is_only_shown(const struct running *r)
 {
     const struct run_args *a = r->args;
-    return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens && !a->limit.count;
+    return r->status == RONDO_STATUS_COMPLETED && !a->timeout_ms && !a->max_cost && !a->max_tokens && !a->failed &&
+           !a->limit.count;
+}
+
+static bool has_ended(const struct running *r)
+{
+    return r->status != RONDO_STATUS_RUNNING;
 }
 
 static int check_within(struct running *r)
 {
     return r->args->answers ? running_check_within(r) : EXIT_OK;
+}
+
+static int look(struct running *r, rondo_error *err)
+{
+    return flows_look(r->engine, r->flow, &r->env, r->id, &r->run, err);
+}
+
+/* --failed: a run that has not ended goes on as it is, one in which nothing failed is shown. */
+static int mend(struct running *r, const rondo_run_options *options, rondo_error *err)
+{
+    if (!has_ended(r) && !r->args->quiet)
+        fprintf(stderr, "rondo resume: the run had not ended, and goes on; --failed is for a run that has\n");
+    int rc = flows_resume(r->engine, r->flow, &r->env, r->id, options, &r->run, err);
+    if (rc != RONDO_ENOTFOUND)
+        return rc;
+    if (!r->args->quiet)
+        fprintf(stderr, "rondo resume: %s\n", err->message);
+    return look(r, err);
 }
 
 static int go_on(struct running *r)
@@ -57,10 +81,10 @@ static int go_on(struct running *r)
     auto_json json_t *limits = NULL;
     if (limit_option_read(&r->args->limit, &limits, &err) < 0)
         return running_fail_said(r, &err);
-    options.limits = limits;
-    int rc = is_only_shown(r)
-                 ? flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err)
-                 : flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err);
+    options.more = &(rondo_more_options){ RONDO_MORE_OPTIONS, .failed_items = r->args->failed, .limits = limits };
+    int rc = is_only_shown(r)   ? look(r, &err)
+             : r->args->failed ? mend(r, &options, &err)
+                                : flows_resume(r->engine, r->flow, &r->env, r->id, &options, &r->run, &err);
     if (rc < 0)
         return running_fail(r, &err);
     r->past = r->run->kept_seq;
@@ -86,6 +110,7 @@ static const struct option options[] = {
     { "verbose", 'v', OPT_FLAG, AT(verbose),
       .help = "say everything, what goes in and out too; with --quiet: of failures" },
     { "plan", 0, OPT_FLAG, AT(plan), .help = "draw the workflow first" },
+    { "failed", 0, OPT_FLAG, AT(failed), .help = "run failed items of a forEach again, and nothing else" },
     { "migrate", 0, OPT_FLAG, AT(migrate), .help = "move to the workflow as its file is now" },
     { "workflow", 0, OPT_TEXT, AT(workflow), "FILE", .help = "that file, when it is not where it was" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
@@ -113,6 +138,10 @@ const struct cmd command_resume = {
              "again.  Also of a run that failed or was cancelled: its completed work stays, what\n"
              "failed is tried again, and a loop goes on in the pass that failed.  A run that\n"
              "used up its time or budget needs a larger one: what was spent stays spent.\n"
+             "\n"
+             "With --failed only items of a forEach that failed run again, each from its start,\n"
+             "also in a run that completed.  Steps that depend on that forEach and had ended\n"
+             "begin anew.  Without such items the run is shown as it is, and rondo says so.\n"
              "\n"
              "The workflow is the one that the run was started with, whatever became of its\n"
              "file since.  With --migrate the run moves to the file as it is now: what differs\n"

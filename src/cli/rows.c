@@ -8,6 +8,7 @@
 #include "cli/show.h"
 #include "data/value.h"
 #include "engine/shell.h"
+#include "run/mend.h"
 #include "run/encore.h"
 #include "run/event.h"
 #include "run/limits.h"
@@ -370,6 +371,19 @@ static void row_reset(struct rows *rows, struct row *row)
         row_reset(rows, row->kids[i]);
 }
 
+/* Its children stay as they are. */
+static void row_reopen(struct rows *rows, struct row *row)
+{
+    forget_slot(rows, row);
+    row->end_ns = 0;
+    row->reason = 0;
+    row->is_own = row->is_mended = false;
+    set_end(row, NULL);
+    buf_clear(&row->tail);
+    mem_free(row->error);
+    row->error = NULL;
+}
+
 /* The first item in one of these states; kid_count when there is none. */
 static uint32_t first_item(const struct row *each, unsigned states)
 {
@@ -479,7 +493,10 @@ static void on_start(struct rows *rows, const rondo_event *ev)
         return;
     }
     int64_t first_ns = first_try_ns(row, ev);
-    row_reset(rows, row);
+    if (row->is_mended)
+        row_reopen(rows, row);
+    else
+        row_reset(rows, row);
     make_kids(rows, row);
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
@@ -538,6 +555,32 @@ static void come_back(struct row *row)
     row->error = NULL;
 }
 
+/* It will begin again. */
+static void wait_again(struct row *row)
+{
+    on_retry(row);
+    if (!row->first_ns) // it never began
+        row->state = ROW_PENDING;
+    row->first_ns = 0; // nobody was at it meanwhile
+}
+
+/* Rows of run/mend.h. */
+static void on_mended(const struct row *up, const json_t *list)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one) {
+        struct rondo_event place = { .child = (uint32_t)json_integer_value(json_array_get(one, 0)),
+                                     .ordinal = (uint32_t)json_integer_value(json_array_get(one, 1)) };
+        struct row *row = kid_at(up, &place);
+        if (!row || !row->end_ns)
+            continue;
+        wait_again(row);
+        row->is_mended = json_integer_value(json_array_get(one, 3)) == MEND_INSIDE;
+        on_mended(row, json_array_get(one, 4));
+    }
+}
+
 static void on_reopened(struct rows *rows, const rondo_event *ev)
 {
     size_t i;
@@ -557,11 +600,10 @@ static void on_reopened(struct rows *rows, const rondo_event *ev)
         struct row *row = kid_at(up, &place);
         if (!row || !row->end_ns)
             continue;
-        on_retry(row);
-        if (!row->first_ns) // it never began
-            row->state = ROW_PENDING;
-        row->first_ns = 0; // nobody was at it meanwhile
+        wait_again(row);
     }
+    json_array_foreach(json_object_get(ev->value, "mended"), i, slot)
+        on_mended(at_slot(rows, (uint32_t)json_integer_value(json_array_get(slot, 0))), json_array_get(slot, 1));
 }
 
 static bool is_coordinator(const struct row *row)
@@ -609,7 +651,8 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
 static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
 {
     for (uint32_t i = 0; i < row->kid_count && row->node->kind == RONDO_KIND_LOOP; i++)
-        row_reset(rows, row->kids[i]);
+        if (row->kids[i] && !row->kids[i]->is_mended)
+            row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
     row->cap = limits_of(ev->run, row->node)->loop.cap;
     row->state = ROW_RUNNING;

@@ -32,6 +32,7 @@ struct row {
     uint8_t reason; // loops: enum rondo_reason
     json_t *end;    // and how that came about, see loop_end_value(); owned, NULL while it has not ended
     bool is_item;
+    bool is_mended; // its next try begins with what it has, see run/mend.h
     bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
     int64_t start_ns, end_ns;

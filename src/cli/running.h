@@ -26,6 +26,7 @@ struct run_args {
     const char *record, *replay, *workflow;
     const char *save; // of goal
     bool yes, allow_commands, rehearse;
+    bool failed; // of resume
     double max_cost;
     const char *coordinator;
     int64_t max_tokens, timeout_ms, max_concurrency, max_retries, max_turns;

@@ -176,6 +176,23 @@ static bool move_forked(struct migration *m, struct rondo_event *ev)
     return true;
 }
 
+/* Rows of run/mend.h, of a container that may have ended.  What is lost was noted when it began. */
+static bool move_mended(const struct pair *pair, json_t *rows)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        uint32_t child = (uint32_t)json_integer_value(json_array_get(row, 0));
+        const rondo_node *old = child_node(pair->old, child);
+        int64_t at = old && pair->node ? find_child(pair, child) : child;
+        struct pair inner = { .old = old, .node = pair->node ? child_node(pair->node, at) : NULL };
+        if (!old || !move_mended(&inner, json_array_get(row, 4)))
+            return false;
+        json_array_set_new(row, 0, json_integer(at));
+    }
+    return true;
+}
+
 /* Rows of [slot, child, ordinal, attempt]. */
 static bool move_reopened(struct migration *m, struct rondo_event *ev)
 {
@@ -188,6 +205,11 @@ static bool move_reopened(struct migration *m, struct rondo_event *ev)
         if (!pair || (pair->old->kind != RONDO_KIND_EACH && !move(m, slot, &child)))
             return false;
         json_array_set_new(row, 1, json_integer(child));
+    }
+    json_array_foreach(json_object_get(ev->value, "mended"), i, row) {
+        const struct pair *pair = pair_at(m, (uint32_t)json_integer_value(json_array_get(row, 0)));
+        if (!pair || !move_mended(pair, json_array_get(row, 1)))
+            return false;
     }
     return true;
 }

@@ -353,6 +353,7 @@ static int begin_anew(struct replay *r, rondo_error *err)
     run_clear(core);
     run_init(core, run->node);
     run->undone_count = 0;
+    run->mends = 0;
     reader_clear(&run->reader);
     reader_reach(&run->reader, run, 0);
     if (runs_pass_over(run, err) < 0)

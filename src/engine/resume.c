@@ -118,6 +118,7 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     int rc = 0;
     run_clear(&run->core);
     run_init(&run->core, run->node);
+    run->core.mends = run->mends;
     while (rc == 0 && run->core.seq < last) {
         uint64_t first = pos.seq;
         if (run->journal->ops->read(run->journal, &pos, &record, &len, err) <= 0 ||
@@ -130,12 +131,20 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     return rc;
 }
 
+/* From now on, and when its log is applied once more. */
+static void note_mends(rondo_run *run, int mends)
+{
+    if (mends > run->mends && mends < MENDS_COUNT)
+        run->mends = (uint8_t)mends;
+}
+
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err)
 {
     if (ev->seq != run->core.seq + 1 || !run->core.status)
         return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
                        (unsigned long long)ev->seq, event_type_text(ev->type));
     add_undone(run, json_object_get(ev->value, "undone"));
+    note_mends(run, (int)json_integer_value(json_object_get(ev->value, "keeps")));
     return rebuild(run, ev->seq - 1, NULL, err);
 }
 
@@ -153,7 +162,7 @@ static json_t *run_limits(const rondo_run_options *options)
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].value)
             json_object_set_new(limits, rows[i].key, json_integer(rows[i].value));
-    json_object_update(limits, json_object_get(options->limits, ""));
+    json_object_update(limits, json_object_get(runs_more(options).limits, ""));
     return limits;
 }
 
@@ -200,22 +209,60 @@ static int check_loops(rondo_run *run, const struct reopen *reopen, rondo_error 
     return 0;
 }
 
-/* Reads the log once to see what ended the run, and once more without that. */
-static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t **ret, rondo_error *err)
+static int check_mended(const struct mend_wish *wish, const json_t *value, rondo_error *err)
 {
-    struct reopen reopen = { 0 };
+    if (!wish || json_array_size(json_object_get(value, "mended")))
+        return 0;
+    if (wish->item)
+        return err_set(err, RONDO_ENOTFOUND, "no item of a forEach has ended at '%.200s'", wish->item);
+    return err_set(err, RONDO_ENOTFOUND, "no item of a forEach has failed: there is nothing to run again");
+}
+
+/* Applies the log without what ended the run, as far as reopen has seen that; *ret is the value of run_reopened. */
+static int open_again(rondo_run *run, uint64_t last, struct reopen *reopen, json_t *stale, json_t **ret, rondo_error *err)
+{
+    json_t *undone = reopen_undone(reopen, &run->core);
+    add_undone(run, undone);
+    int rc = rebuild(run, last, NULL, err);
+    *ret = rc == 0 ? reopen_value(reopen, &run->core, json_incref(undone), stale) : NULL;
+    json_decref(undone);
+    return rc;
+}
+
+/* Some of what was opened has to begin anew instead: once more, without these.  Each time there are fewer. */
+static int open_rest(rondo_run *run, uint64_t last, struct reopen *reopen, json_t **ret, rondo_error *err)
+{
+    uint32_t before = run->undone_count;
+    auto_free uint64_t *undone = (void *)mem_dup(run->undone, before * sizeof *undone);
+    for (;;) {
+        auto_json json_t *stale = json_array();
+        int rc = open_again(run, last, reopen, stale, ret, err);
+        if (rc < 0 || !reopen_leave(reopen, stale))
+            return rc;
+        json_decref(TAKE(*ret));
+        memcpy(run->undone, undone, before * sizeof *undone);
+        run->undone_count = before;
+        rc = rebuild(run, last, NULL, err); // what is held is looked at once more
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* Reads the log once to see what ended the run, and once more without that. */
+static int reopen_log(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, json_t **ret,
+                      rondo_error *err)
+{
+    struct reopen reopen = { .wish = wish };
+    note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
     uint64_t last = run->core.seq;
-    watch_loops(&reopen, &run->core, options->limits);
+    watch_loops(&reopen, &run->core, runs_more(options).limits);
     int rc = rebuild(run, last, &reopen, err);
     if (rc == 0)
         rc = check_loops(run, &reopen, err);
-    if (rc == 0) {
-        json_t *undone = reopen_undone(&reopen, &run->core);
-        add_undone(run, undone);
-        rc = rebuild(run, last, NULL, err);
-        *ret = rc == 0 ? reopen_value(&reopen, &run->core, json_incref(undone)) : NULL;
-        json_decref(undone);
-    }
+    if (rc == 0)
+        rc = open_rest(run, last, &reopen, ret, err);
+    if (rc == 0)
+        rc = check_mended(wish, *ret, err);
     reopen_clear(&reopen);
     auto_json json_t *limits = run_limits(options);
     if (rc == 0 && json_object_size(limits))
@@ -223,17 +270,17 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, json_t *
     return rc == 0 ? check_limits(run, limits, err) : rc;
 }
 
-int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err)
+int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err)
 {
     json_t *value = NULL;
     int status = run->core.status;
     if (!status)
         return 0;
-    bool is_raised = json_object_size(options->limits);
-    if (status == RONDO_STATUS_SKIPPED || (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !is_raised))
+    if (status == RONDO_STATUS_SKIPPED ||
+        (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !wish && !json_object_size(runs_more(options).limits)))
         return err_set(err, RONDO_ESTATE, "the run has %s: there is nothing to take up again",
                        status == RONDO_STATUS_SKIPPED ? "been skipped" : "completed");
-    if (reopen_log(run, options, &value, err) < 0) {
+    if (reopen_log(run, options, wish, &value, err) < 0) {
         json_decref(value);
         return err->code;
     }

@@ -6,6 +6,7 @@
 #include "data/value.h"
 #include "flow/shape.h"
 #include "io/within.h"
+#include "run/mend.h"
 #include "run/ruleset.h"
 #include "store/store.h"
 
@@ -43,7 +44,17 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
     }
     if (ours->state && !json_is_object(ours->state))
         return err_set(err, RONDO_EINVAL, "state must be an object");
+    if (ours->more && (ours->more->size < sizeof ours->more->size || ours->more->size > 65536))
+        return err_set(err, RONDO_EINVAL, "more: its size is not that of rondo_more_options");
     return 0;
+}
+
+rondo_more_options runs_more(const rondo_run_options *options)
+{
+    rondo_more_options more = { 0 };
+    if (options->more)
+        memcpy(&more, options->more, MIN(options->more->size, sizeof more));
+    return more;
 }
 
 static char *make_id(rondo_engine *engine)
@@ -425,14 +436,15 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
                      rondo_error *err)
 {
     bool reopens = goes_on && options->reopen && run->core.status;
+    rondo_more_options more = runs_more(options);
     if (rc == 0 && !run->core.act_count)
         rc = err_set(err, RONDO_ESTORE, "the log has no events");
     run->ahead_ns = MAX(run->core.now_ns - shell_now_ns(run->engine), 0);
     if (rc == 0 && reopens)
-        rc = resume_reopen(run, options, err);
-    if (rc == 0 && goes_on && options->limits)
+        rc = resume_reopen(run, options, more.failed_items ? &(struct mend_wish){ NULL } : NULL, err);
+    if (rc == 0 && goes_on && more.limits)
         rc = run->core.status ? err_set(err, RONDO_ESTATE, "the run has ended: its limits change when it is reopened")
-                              : resume_check_limits(run, options->limits, err);
+                              : resume_check_limits(run, more.limits, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;
@@ -443,8 +455,8 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         shell_stop(run);
     else if (!reopens)
         go_on(run);
-    if (goes_on && options->limits)
-        resume_change_limits(run, options->limits);
+    if (goes_on && more.limits)
+        resume_change_limits(run, more.limits);
     if (!run->ended)
         later_listen(run, true);
     *ret = run;

@@ -232,6 +232,7 @@ struct rondo_run {
     struct secrets *secrets;    // what must not be seen of it; NULL: nothing
     uint64_t *undone; // events that count no longer since the run was taken up again, ascending; NULL
     uint32_t undone_count, undone_cap;
+    uint8_t mends; // enum mends: what its core keeps copies of
     json_t *old_passes; // passes that had to be read back, as data and as text, by their first event
     bool has_exit;      // exit_code was set: see exit.h
     int exit_code;
@@ -292,6 +293,7 @@ rondo_run *runs_aside(rondo_engine *engine, rondo_node *node, const char *id);
 
 /* An id that no run of this engine has; the caller's. */
 char *runs_make_id(rondo_engine *engine);
+rondo_more_options runs_more(const rondo_run_options *options); // all zero where there are none
 
 /* Does a stored run belong to this definition?  RONDO_EMISMATCH. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err);
@@ -440,7 +442,8 @@ void resume_change_limits(rondo_run *run, const json_t *limits);
 
 /* A run that failed, was cancelled or used up its limits goes on; run_reopened is its next event.  One that
    is still going is left as it is. */
-int resume_reopen(rondo_run *run, const rondo_run_options *options, rondo_error *err);
+struct mend_wish;
+int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err);
 
 /* While a log is replayed: run_reopened comes next, and the run becomes what it was about. */
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err);

@@ -2,6 +2,7 @@
 #include "run/act.h"
 
 #include "run/errand.h"
+#include "run/mend.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,6 +71,8 @@ struct act *act_open(struct run *run, uint32_t slot, const rondo_node *node)
 
 static void clear(struct run *run, struct act *act)
 {
+    if (UNLIKELY(act->kept))
+        mend_forget(run, act);
     if (act->kind->free)
         act->kind->free(run, act);
     if (act->kids)

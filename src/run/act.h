@@ -23,6 +23,7 @@ struct kind {
                            uint64_t *ret_seq); // borrowed
     void (*free)(struct run *run, struct act *act); // may be NULL
     void (*recount)(struct act *act); // children were put back to where they had not started; may be NULL
+    void (*copy)(struct act *to, const struct act *from); // its own state, but for children (mend.h); NULL: it has none
 };
 
 const struct kind *kind_of(const rondo_node *node);

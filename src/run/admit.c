@@ -244,8 +244,9 @@ static bool admits_choice(struct run *run, const struct rondo_event *ev)
 static bool admits_items(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
-    return act && act->node->kind == RONDO_KIND_EACH && !act->each->items && ev->flags & EF_VALUE &&
-           json_is_array(ev->value);
+    if (!act || act->node->kind != RONDO_KIND_EACH || !(ev->flags & EF_VALUE) || !json_is_array(ev->value))
+        return false;
+    return act->each->untold ? json_array_size(ev->value) == act->each->count : !act->each->items;
 }
 
 /* State, memory, costs: an object about an activation that lives. */

@@ -17,6 +17,7 @@
 #include "run/kinds.h"
 #include "run/limits.h"
 #include "run/loop.h"
+#include "run/mend.h"
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
@@ -155,12 +156,13 @@ static void carry_over(const struct run *run, struct act *act, const struct kid 
     budget_go_on(run, act, kid);
 }
 
-/* Whoever takes up a run again, perhaps without knowing what it failed of, has not said that this is to be
-   done twice. */
+/* Whoever takes up a run again, perhaps without knowing what it failed of, or that it is done once more because something
+   before it is, has not said that this is to be done twice. */
 static bool is_doubtful(const struct act *act, const struct kid *kid)
 {
-    return kid->reopened && kid->base == act->attempt && act->node->kind == RONDO_KIND_AGENT &&
-           act->node->agent.effects == RONDO_ONCE && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN;
+    if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || kid->base != act->attempt)
+        return false;
+    return kid->anew || (kid->reopened && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN);
 }
 
 /* Who was cancelled with its run, and is taken up with it, goes on where it was, as after a crash. */
@@ -187,6 +189,7 @@ static void start_kid(struct run *run, struct act *act, struct kid *kid)
     kid->act = act->slot;
     kid->attempt = act->attempt;
     kid->asked = 0;
+    kid->anew = false;
     if (act->attempt == kid->base)
         kid->first_ns = run_driven_ns(run);
 }
@@ -238,6 +241,18 @@ static void count_calls(struct run *run, struct act *act)
     act->agent_call = step->agent ? count_call(run, step->agent) : 0;
 }
 
+/* It begins with nothing, or with what an earlier attempt has left for it. */
+static void open_kind(struct run *run, struct act *parent, struct act *act)
+{
+    struct kid *kid = act_kid(run, act);
+    bool is_mended = UNLIKELY(kid->mends) && mend_begin(run, act);
+    kid->mends = false;
+    if (UNLIKELY(parent->kept))
+        mend_forget_kid(run, parent, act->child, act->ordinal);
+    if (!is_mended && act->kind->open)
+        act->kind->open(run, act);
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -246,7 +261,6 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
     if (UNLIKELY(parent->held))
         act_release_kid(run, parent, ev->child, ev->ordinal);
     struct act *act = act_open(run, ev->act, parent->node->children[ev->child].node);
-    const struct kind *kind = act->kind;
     act->parent = ev->parent;
     act->child = ev->child;
     act->ordinal = ev->ordinal;
@@ -256,8 +270,7 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
     act->kid = place_kid(run, parent, ev);
     start_kid(run, act, act_kid(run, act));
     link_child(run, parent, act);
-    if (kind->open)
-        kind->open(run, act);
+    open_kind(run, parent, act);
     if (act->node->kind == RONDO_KIND_AGENT)
         run->busy++;
     if (act->node->kind != RONDO_KIND_AGENT || act->in_doubt)
@@ -569,6 +582,8 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
     }
     struct act *act = run_act(run, ev->act), *parent = run_act(run, act->parent);
     struct kid *kid = act_kid(run, act);
+    if (UNLIKELY(run->mends))
+        mend_keep(run, act);
     struct result res = { .status = end_status[ev->type], .skill = act->skill, .attempt = act->attempt };
     if (node_is_leaf(act->node) || ev->type == RONDO_EV_STEP_FAILED)
         take_value(run, ev, &res);

@@ -28,6 +28,13 @@ void detect_widen(struct act *act, const struct node_loop *def)
     act->loop->seen = MIN(act->loop->seen, 1);
 }
 
+void detect_copy(const struct run *run, struct loop_act *to, const struct act *from)
+{
+    const struct node_loop *def = &limits_of(run, from->node)->loop;
+    if (from->loop->hashes)
+        to->hashes = (void *)mem_dup(from->loop->hashes, window(def) * sizeof *to->hashes);
+}
+
 static void note_score(struct loop_act *l, const struct pass *pass, double min_gain)
 {
     if (pass->scored && pass->score > l->gain_from + min_gain) {

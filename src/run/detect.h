@@ -4,6 +4,7 @@
 
 #include "run/loop.h"
 
+void detect_copy(const struct run *run, struct loop_act *to, const struct act *from); // what it has counted
 void detect_open(struct run *run, struct act *act);
 
 /* Its limits are others now: what was seen before counts for repeats alone. */

@@ -70,8 +70,13 @@ static void each_free(struct run *run, struct act *act)
 void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq)
 {
     struct each_act *each = act->each;
+    bool is_mended = each->untold;
+    run_drop(run, each->items);
+    each->untold = false;
     each->items = items;
     each->items_seq = seq;
+    if (UNLIKELY(is_mended))
+        return;
     each->count = (uint32_t)json_array_size(items);
     each->results = mem_zalloc((each->count + 1) * sizeof *each->results);
 }
@@ -192,8 +197,8 @@ void each_apply_end(struct run *run, struct act *act, struct rondo_event *ev)
 
 static enum plan ask_items(struct run *run, struct act *act, struct rondo_event *ev)
 {
-    json_t *items = act->input;
-    if (act->node->each.items) {
+    json_t *items = act->each->untold ? act->each->items : act->input;
+    if (act->node->each.items && !act->each->untold) {
         if (must_ask(run, act, ASK_ITEMS, 0))
             return PLAN_ASK;
         if (run->question.yes < 0)
@@ -245,12 +250,14 @@ static enum plan start_again(struct run *run, struct act *act, struct rondo_even
 {
     struct each_act *each = act->each;
     uint32_t cap = cap_of(run, act);
-    for (uint32_t i = 0; each->again && i < each->open_count; i++) {
+    struct open_item *next = NULL;
+    for (uint32_t i = 0; each->again && i < each->open_count && !(next && !each->in_order); i++) {
         struct open_item *item = &each->open[i];
-        if (item->kid.state != KID_NEW || item->kid.attempt != item->kid.base)
-            continue;
-        return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, item->ordinal, &item->kid, NULL, ev);
+        bool waits = item->kid.state == KID_NEW && item->kid.attempt == item->kid.base;
+        next = waits && (!next || item->ordinal < next->ordinal) ? item : next;
     }
+    if (next)
+        return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, next->ordinal, &next->kid, NULL, ev);
     each->again = 0;
     return PLAN_IDLE;
 }
@@ -420,7 +427,7 @@ static enum plan each_plan(struct run *run, struct act *act, struct rondo_event 
     struct each_act *each = act->each;
     if (UNLIKELY(each->error))
         return decide_fail(run, act, each->code, ev, "%s", each->error);
-    if (!each->items)
+    if (!each->items || UNLIKELY(each->untold))
         return ask_items(run, act, ev);
     enum plan what = look_at_failures(run, act, ev);
     if (what == PLAN_IDLE && UNLIKELY(each->again))
@@ -490,7 +497,21 @@ static void each_project(struct run *run, struct act *act, struct result *ret)
     more->escalated = each->escalated;
 }
 
+static void each_copy(struct act *to, const struct act *from)
+{
+    const struct each_act *each = from->each;
+    struct each_act *copy = mem_zalloc(sizeof *copy);
+    *copy = (struct each_act){ .items = json_incref(each->items), .items_seq = each->items_seq, .count = each->count,
+                               .next = each->next, .failed = each->failed, .completed = each->completed,
+                               .broke = each->broke, .escalated = each->escalated, .untold = true };
+    copy->results = mem_zalloc((copy->count + 1) * sizeof *copy->results);
+    for (uint32_t i = 0; i < copy->count; i++)
+        copy->results[i] = result_share(&each->results[i]);
+    to->each = copy;
+}
+
 const struct kind each_kind = {
     .open = each_open, .plan = each_plan, .closed = each_closed, .failure = each_failure,
     .child_ended = each_child_ended, .project = each_project, .child_input = each_input, .free = each_free,
+    .copy = each_copy,
 };

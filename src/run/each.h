@@ -20,7 +20,9 @@ struct each_act {
     struct kid fresh; // the next item, while questions about its start are asked
     uint32_t again; // open items that were put back and have not started; counted down late
     bool broke, escalated;
+    bool in_order; // those of them start in the order of the items
     bool ended; // loop_end was told
+    bool untold; // it has the items of an earlier attempt, and they are still to be told
     int code;   // why there are no items
     char *error;
 };

@@ -598,8 +598,21 @@ static void graph_project(struct run *run, struct act *act, struct result *ret)
         }
 }
 
+static void graph_copy(struct act *to, const struct act *from)
+{
+    const struct graph_act *graph = from->graph;
+    to->graph = mem_zalloc(sizeof *to->graph);
+    to->graph->waiting = mem_zalloc(from->kid_count * sizeof *graph->waiting);
+    to->graph->last = graph->last;
+    if (!graph->reviews)
+        return;
+    to->graph->reviews = mem_zalloc(from->kid_count * sizeof *graph->reviews);
+    for (uint32_t i = 0; i < from->kid_count; i++)
+        to->graph->reviews[i].retries = graph->reviews[i].retries;
+}
+
 const struct kind graph_kind = {
     .open = graph_open, .plan = graph_plan, .closed = graph_closed, .failure = graph_failure,
     .child_ended = graph_child_ended, .project = graph_project, .child_input = container_input,
-    .free = graph_free, .recount = graph_recount,
+    .free = graph_free, .recount = graph_recount, .copy = graph_copy,
 };

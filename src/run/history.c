@@ -8,6 +8,20 @@ void history_init(struct history *history, uint32_t keep)
     *history = (struct history){ .keep = keep, .best_pass = -1 };
 }
 
+void history_copy(struct history *to, const struct history *from)
+{
+    *to = *from;
+    to->ring = (void *)mem_dup(from->ring, from->cap * sizeof *from->ring);
+    for (uint32_t i = 0; i < from->kept; i++) {
+        struct pass *pass = history_get(to, from->count - 1 - i);
+        pass->out = result_share(&pass->out);
+    }
+    to->seqs = (void *)mem_dup(from->seqs, from->seq_count * sizeof *from->seqs);
+    to->seq_cap = from->seq_count;
+    to->best.out = result_share(&from->best.out);
+    to->good.out = result_share(&from->good.out);
+}
+
 void history_clear(struct run *run, struct history *history)
 {
     for (uint32_t i = 0; i < history->kept; i++)

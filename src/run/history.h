@@ -40,6 +40,7 @@ static inline bool pass_is_shown(const struct pass *pass)
 }
 
 void history_init(struct history *history, uint32_t keep);
+void history_copy(struct history *to, const struct history *from);
 void history_clear(struct run *run, struct history *history);
 void history_shrink(struct run *run, struct history *history); // to its best pass
 void history_begin(struct history *history, uint64_t seq);

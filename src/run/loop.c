@@ -24,6 +24,7 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/mend.h"
 #include "run/must_hold.h"
 #include "run/pass_text.h"
 
@@ -301,9 +302,10 @@ static void loop_open(struct run *run, struct act *act)
     act->loop->rules = loop_rules_of(act);
 }
 
-static void loop_free(struct run *run, struct act *act)
+static void state_free(struct run *run, struct loop_act *l)
 {
-    struct loop_act *l = act->loop;
+    if (UNLIKELY(l->before))
+        state_free(run, l->before);
     history_clear(run, &l->history);
     json_decref(l->given);
     if (l->owns_input)
@@ -314,6 +316,55 @@ static void loop_free(struct run *run, struct act *act)
     mem_free(l->judge);
     mem_free(l->error);
     mem_free(l);
+}
+
+static void forget_before(struct run *run, struct loop_act *l)
+{
+    if (UNLIKELY(l->before))
+        state_free(run, TAKE(l->before));
+}
+
+static void loop_free(struct run *run, struct act *act)
+{
+    state_free(run, act->loop);
+}
+
+static struct loop_act *state_copy(const struct run *run, const struct act *act)
+{
+    const struct loop_act *l = act->loop;
+    struct loop_act *copy = mem_zalloc(sizeof *copy);
+    *copy = *l;
+    history_copy(&copy->history, &l->history);
+    detect_copy(run, copy, act);
+    if (l->counts)
+        copy->counts = (void *)mem_dup(l->counts, act->node->count * sizeof *l->counts);
+    copy->previous = json_incref(l->previous);
+    copy->input = json_incref(l->input);
+    copy->owns_input = true;
+    copy->given = NULL;
+    copy->judge = copy->error = NULL;
+    return copy;
+}
+
+/* What it was before its last pass ended; mend_keep() asks only when that is known. */
+static void loop_copy(struct act *to, const struct act *from)
+{
+    to->loop = TAKE(from->loop->before);
+}
+
+void loop_rewind(struct run *run, struct act *act)
+{
+    struct loop_act *l = act->loop, *before = l->before;
+    if (before) {
+        l->before = NULL;
+        state_free(run, l);
+        act->loop = l = before;
+    }
+    l->phase = LOOP_READY;
+    l->history.seq_count = l->history.count; // it begins once more
+    l->history.keep = UINT32_MAX; // its events alone do not say what it comes to
+    if (l->history.count && !l->given)
+        l->given = json_incref(l->input);
 }
 
 /* Body: the input of the pass.  Rules: what the pass came to. */
@@ -395,6 +446,13 @@ static void set_pass_input(struct run *run, struct act *act, const struct rondo_
     run_drop(run, old);
 }
 
+/* What was kept of the pass before. */
+static void forget_ended(struct run *run, struct act *act)
+{
+    mend_forget(run, act);
+    forget_before(run, act->loop);
+}
+
 static void apply_iteration_start(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
@@ -409,9 +467,12 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     l->pass_ns = run->now_ns;
     history_begin(&l->history, ev->seq);
     struct kid *kid = loop_body(act);
-    if (loop_is_machine(act))
-        visit(run, act, kid);
-    kid_reset(run, kid);
+    if (LIKELY(!kid->mends)) {
+        forget_ended(run, act);
+        if (loop_is_machine(act))
+            visit(run, act, kid);
+        kid_reset(run, kid);
+    }
     reset_rule_kids(run, act);
     ev->value = l->input;
 }
@@ -459,6 +520,10 @@ static void slim(struct run *run, struct result *res)
 static void apply_iteration_end(struct run *run, struct act *act, struct rondo_event *ev)
 {
     struct loop_act *l = act->loop;
+    if (UNLIKELY(act->kept)) {
+        forget_before(run, l);
+        l->before = state_copy(run, act);
+    }
     if (UNLIKELY(act->node->loop.output))
         name_output(run, act, &loop_body(act)->res);
     struct pass *pass = history_place(run, &l->history);
@@ -554,4 +619,5 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
 const struct kind loop_kind = {
     .open = loop_open, .plan = loop_plan, .closed = loop_closed, .child_ended = loop_child_ended,
     .project = loop_project, .child_input = loop_input, .free = loop_free,
+    .copy = loop_copy,
 };

@@ -43,6 +43,7 @@ struct loop_act {
     uint64_t input_seq, pass_seq;
     int64_t pass_ns;
     char *judge; // what the judge said after the last pass
+    struct loop_act *before; // this before its last pass began, when something in that may be mended; NULL, owned
     char *error; // unscored: why; RONDO_REASON_FAILED: what failed
     int code;
 };
@@ -120,7 +121,7 @@ enum plan loop_with_given(const struct act *act, struct rondo_event *ev);
 /* What a pass came to: what the body step named by `output` gave last, else the body's own output. */
 const struct result *loop_project_pass(const struct act *act, const struct result *body);
 
-/* Files record cumulative output in full: content and one result a pass. */
+/* Files, and loops that were mended, record cumulative output in full: content and one result a pass. */
 void loop_say_all(const struct act *act, struct rondo_event *ev);
 
 /* What the loop came to, in its output mode; its history moves into the result. */
@@ -132,6 +133,9 @@ const struct result *loop_pass_output(const struct act *act);
 /* What act came to in an earlier pass of a loop around it, given what that pass came to; NULL. */
 const struct result *loop_own_result(struct run *run, const struct act *loop, const struct act *act,
                                      const struct result *pass);
+
+/* Puts a loop back to where its last pass had not begun; for one that has ended, by what mending keeps of it. */
+void loop_rewind(struct run *run, struct act *act);
 
 /* Called by run_apply(). */
 void loop_apply(struct run *run, struct act *act, struct rondo_event *ev);

@@ -118,8 +118,9 @@ static void project_all(const struct act *act, struct result *ret)
 
 void loop_say_all(const struct act *act, struct rondo_event *ev)
 {
-    char *content = file_content(act);
-    json_t *result = file_result(act);
+    bool is_file = act->node->flow;
+    char *content = is_file ? file_content(act) : cumulative_content(act);
+    json_t *result = is_file ? file_result(act) : cumulative_values(act);
     ev->flags |= EF_VALUE | (result ? EF_FULL : 0);
     ev->value = result ? json_pack("{s:s, s:o}", "content", content, "result", result) : json_string(content);
     mem_free(content);

@@ -60,6 +60,8 @@ static void parallel_recount(struct act *act)
         act->settled += kid->state == KID_ENDED && (!tells || is_seen);
         act->attention += (tells && !is_seen) || (kid->state == KID_NEW && kid->attempt > kid->base);
     }
+    if (act->won && act->kids[act->won - 1].state == KID_NEW)
+        act->won = 0;
 }
 
 /* PLAN_IDLE: go on looking at the other children. */

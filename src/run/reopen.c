@@ -184,6 +184,8 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
         begin(ending_at(reopen, ev->act));
         ending_at(reopen, ev->act)->parent = ev->parent;
         watch_start(reopen, run_act(run, ev->parent)->node->children[ev->child].node);
+        if (!ev->parent && !ev->child)
+            reopen->root = ev->act;
         break;
     case RONDO_EV_STEP_END:
     case RONDO_EV_STEP_FAILED:
@@ -239,6 +241,12 @@ static void collect_around(struct reopen *reopen, const struct reopen_loop *loop
     }
 }
 
+/* A root that failed or was cancelled is held by the holder. */
+static bool has_completed(struct run *run, uint32_t root)
+{
+    return root && !run_act(run, root)->is_held && run_result(run)->status == RONDO_STATUS_COMPLETED;
+}
+
 json_t *reopen_undone(struct reopen *reopen, struct run *run)
 {
     struct ending all = { 0 };
@@ -247,6 +255,8 @@ json_t *reopen_undone(struct reopen *reopen, struct run *run)
     for (uint32_t i = 0; i < reopen->loop_count; i++)
         if (reopen->loops[i].end && !reopen->loops[i].is_past && reopen_can_raise(&reopen->loops[i]))
             collect_around(reopen, &reopen->loops[i], &all);
+    if (reopen->wish && has_completed(run, reopen->root))
+        collect(reopen, run, run_act(run, reopen->root), &all);
     qsort(all.undone, all.count, sizeof *all.undone, by_number);
     for (uint32_t i = 0; i < all.count; i++)
         if (!i || all.undone[i] != all.undone[i - 1])
@@ -260,8 +270,15 @@ json_t *reopen_undone(struct reopen *reopen, struct run *run)
 /* The lists that are being made for run_reopened. */
 struct lists {
     struct run *run;
-    json_t *slots, *kids, *again;
+    json_t *slots, *kids, *again, *stale;
+    json_t *mended; // rows of the present container, see mend.h; NULL: everything is tried again that went wrong
 };
+
+/* Beside items, only what was cut off together with them is done again. */
+static bool is_left(const struct lists *lists, uint32_t child, uint32_t ordinal, int status)
+{
+    return lists->mended && (status == RONDO_STATUS_FAILED || mend_has(lists->mended, child, ordinal));
+}
 
 /* A step that never began keeps its number.  An item does not: its number says that it has a place. */
 static uint16_t next_attempt(const struct act *act, const struct result *res, uint16_t attempt)
@@ -300,7 +317,8 @@ static void list_items(struct lists *lists, const struct act *act, const struct 
 {
     const struct each_act *each = act->each;
     for (uint32_t i = 0; each->items && i < each->count; i++)
-        if (went_wrong(&each->results[i]) && wants(act, 0, status_of(&each->results[i]), e))
+        if (went_wrong(&each->results[i]) && wants(act, 0, status_of(&each->results[i]), e) &&
+            !is_left(lists, 0, i, status_of(&each->results[i])))
             put_back(lists, act, 0, i, &each->results[i], each->results[i].attempt);
 }
 
@@ -335,7 +353,7 @@ static bool reviewer_wants(const struct act *act, uint32_t i, const struct endin
 static void list_steps(struct lists *lists, const struct act *act, const struct ending *e)
 {
     for (uint32_t i = 0; i < act->kid_count; i++)
-        if (graph_wants(act, i, e) || reviewer_wants(act, i, e))
+        if ((graph_wants(act, i, e) || reviewer_wants(act, i, e)) && !is_left(lists, i, 0, status_of(&act->kids[i].res)))
             put_back(lists, act, i, 0, &act->kids[i].res, act->kids[i].attempt);
 }
 
@@ -354,32 +372,81 @@ static void list_kids(struct lists *lists, const struct act *act, const struct e
 {
     for (uint32_t i = 0; i < act->kid_count; i++) {
         const struct kid *kid = &act->kids[i];
-        if (kid->state == KID_ENDED && went_wrong(&kid->res) && wants(act, i, status_of(&kid->res), e))
+        if (kid->state == KID_ENDED && went_wrong(&kid->res) && wants(act, i, status_of(&kid->res), e) &&
+            !is_left(lists, i, ordinal_of(act, i), status_of(&kid->res)))
             put_back(lists, act, i, ordinal_of(act, i), &kid->res, kid->attempt);
     }
 }
 
-json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone)
+static void list_children(struct lists *lists, const struct act *act, const struct ending *e)
+{
+    if (act->node->kind == RONDO_KIND_EACH)
+        list_items(lists, act, e);
+    else if (act->node->kind == RONDO_KIND_GRAPH)
+        list_steps(lists, act, e);
+    else
+        list_kids(lists, act, e);
+}
+
+/* Something that failed, and is not done again, has ended its container, and will do so once more. */
+static bool has_other_failure(const struct act *act, const json_t *mended)
+{
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        if (result_has_failed(&act->kids[i].res) && !mend_has(mended, i, mend_ordinal(act)))
+            return true;
+    return false;
+}
+
+/* Items that are done again, and what goes with them. */
+static void list_mended(struct lists *lists, struct act *act, const struct reopen *reopen, const struct ending *e,
+                        json_t *all)
+{
+    lists->mended = mend_rows(lists->run, act, reopen->wish, lists->again, lists->stale);
+    if (!has_other_failure(act, lists->mended))
+        list_children(lists, act, e);
+    if (json_array_size(lists->mended))
+        json_array_append_new(all, json_pack("[I,O]", (json_int_t)act->slot, lists->mended));
+    json_decref(TAKE(lists->mended));
+}
+
+bool reopen_leave(struct reopen *reopen, const json_t *slots)
+{
+    size_t i;
+    json_t *slot;
+    bool has_left = false;
+    json_array_foreach(slots, i, slot) {
+        struct ending *e = ending_at(reopen, (uint32_t)json_integer_value(slot));
+        has_left |= !e->is_final;
+        e->is_final = true;
+    }
+    return has_left;
+}
+
+json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone, json_t *stale)
 {
     static const struct ending nothing;
-    struct lists lists = { run, json_array(), json_array(), json_array() };
+    struct lists lists = { run, json_array(), json_array(), json_array(), stale, NULL };
+    auto_json json_t *mended = json_array();
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
-        const struct act *act = run_act(run, slot);
+        struct act *act = run_act(run, slot);
         const struct ending *e = slot < reopen->count ? &reopen->endings[slot] : &nothing;
         if (act->state == ACT_FREE)
             continue;
         json_array_append_new(lists.slots, json_integer(slot));
         if (act->close) // by an action inside: it only has to end
             continue;
-        if (act->node->kind == RONDO_KIND_EACH)
-            list_items(&lists, act, e);
-        else if (act->node->kind == RONDO_KIND_GRAPH)
-            list_steps(&lists, act, e);
+        if (reopen->wish)
+            list_mended(&lists, act, reopen, e, mended);
         else
-            list_kids(&lists, act, e);
+            list_children(&lists, act, e);
     }
-    return json_pack("{s:o, s:o, s:o, s:o}", "again", lists.again, "undone", undone, "slots", lists.slots,
-                     "kids", lists.kids);
+    json_t *value = json_pack("{s:o, s:o, s:o, s:o}", "again", lists.again, "undone", undone, "slots", lists.slots,
+                              "kids", lists.kids);
+    if (reopen->wish) {
+        json_object_set_new(value, "keeps", json_integer(run->mends));
+        json_object_set(value, "mended", mended);
+    }
+    return value;
 }
 
 /* ---- applying ---------------------------------------------------------------------------------------------- */
@@ -438,7 +505,7 @@ bool reopen_admits(struct run *run, const struct rondo_event *ev)
     json_array_foreach(json_object_get(ev->value, "kids"), i, row)
         if (!admits_row(run, row))
             return false;
-    return true;
+    return mend_admits(run, json_object_get(ev->value, "mended"));
 }
 
 /* What the attempt before came to stays until the next one starts, which is told of it. */
@@ -503,6 +570,7 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
         else
             put_kid_back(run, row.act, &row);
     }
+    mend_apply(run, json_object_get(ev->value, "mended"));
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);
         if (act->state == ACT_FREE)

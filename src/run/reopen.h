@@ -13,13 +13,14 @@
        kids     [slot, child, ordinal, attempt]: children that are put back
        again    paths of those that had begun before, as they will be called
        limits   of the whole run, where they were changed
+       keeps, mended   items of an each that are done again: mend.h
 
    All this works because the slot of a container that went wrong is kept empty (act_hold()) for as long as
    it may come back: the slots in the log mean the same, whether an end is left out or not. */
 #ifndef RONDO_REOPEN_H
 #define RONDO_REOPEN_H
 
-#include "run/act.h"
+#include "run/mend.h"
 
 /* What is noted about an activation while a log is read; by slot, and good until the slot is used again. */
 struct ending {
@@ -49,6 +50,8 @@ struct reopen {
     uint32_t count;
     struct reopen_loop *loops; // to be asked about
     uint32_t loop_count;
+    uint32_t root; // its slot
+    const struct mend_wish *wish; // only this is done again, and what was cancelled; NULL: all that went wrong
 };
 
 void reopen_clear(struct reopen *reopen);
@@ -64,8 +67,12 @@ void reopen_watch(struct reopen *reopen, const rondo_node *loop);
 json_t *reopen_undone(struct reopen *reopen, struct run *run);
 bool reopen_can_raise(const struct reopen_loop *loop);
 
-/* After the log was applied without them: the value of run_reopened; takes undone, new. */
-json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone);
+/* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list to which slots are
+   added of containers whose ends should not be left out, see mend_rows(). */
+json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone, json_t *stale);
+
+/* These ends count; false: they did already. */
+bool reopen_leave(struct reopen *reopen, const json_t *slots);
 
 bool reopen_admits(struct run *run, const struct rondo_event *ev);
 void reopen_apply(struct run *run, struct rondo_event *ev);

@@ -69,6 +69,8 @@ struct kid {
     uint8_t state; // enum kid_state
     uint8_t asked; // enum kid_asked
     bool reopened; // base is not a review's doing: the run was taken up again
+    bool mends;    // it begins with what a copy of it has (mend.h)
+    bool anew;     // it had ended and begins anew, because something before it does
     int64_t first_ns; // start of the first attempt by run_driven_ns(): timeouts cover all of them
     int64_t due_ns;   // KID_BACKOFF: when it is tried again
     json_t *given;    // its input, if not the usual one, until it starts; owned

@@ -13,6 +13,7 @@
 #include "run/limits.h"
 #include "run/loop.h"
 #include "run/mail.h"
+#include "run/mend.h"
 #include "run/reserve.h"
 
 #include <stdlib.h>
@@ -479,6 +480,16 @@ static enum plan plan_act(struct run *run, struct act *act, struct rondo_event *
     return act->kind->plan(run, act, ev);
 }
 
+/* What somebody reads back from a log has to be in it. */
+static APART enum plan plan_mended(struct run *run, struct act *act, struct rondo_event *ev)
+{
+    enum plan what = plan_act(run, act, ev);
+    if (what == PLAN_DECIDE && ev->type == RONDO_EV_STEP_END && ev->act == act->slot &&
+        !(ev->flags & (EF_VALUE | EF_UNSTARTED)))
+        mend_say(run, act, ev);
+    return what;
+}
+
 static bool has_free_place(const struct run *run)
 {
     return !run->max_busy || run->busy < run->max_busy;
@@ -534,7 +545,9 @@ enum plan run_plan(struct run *run, struct rondo_event *ev)
                                                                                       : plan_last(run, ev);
         struct act *act = run_act(run, run->dirty.slots[run->dirty.head]);
         run->planned = false;
-        enum plan what = act->state != ACT_FREE ? plan_act(run, act, ev) : PLAN_IDLE;
+        enum plan what = act->state == ACT_FREE      ? PLAN_IDLE
+                         : UNLIKELY(act->mended) ? plan_mended(run, act, ev)
+                                                 : plan_act(run, act, ev);
         if (what == PLAN_IDLE) {
             done_planning(run, act);
             continue;

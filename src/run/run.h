@@ -64,6 +64,7 @@ struct act {
     uint32_t attention; // children that ended in a way that needs some
     uint32_t first_child, next_sibling, prev_sibling;
     uint32_t held; // first of the slots that are kept for what failed inside, see act_hold()
+    struct act *kept, *next_kept; // copies of what has ended inside, see mend.h
     uint16_t attempt;
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
@@ -82,6 +83,7 @@ struct act {
     bool is_long;   // CLOSE_TIMEOUT: it is the time of one call that is over
     uint8_t left;   // file: what it has left behind, LEFT_*
     bool is_held;   // free, but its slot is not given to others
+    bool mended;    // container: it has what a copy of its last attempt had
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t call_ns; // since when its call lasts, by run_driven_ns()
@@ -243,6 +245,7 @@ struct run {
     uint32_t reserve_at, reserve_round; // the one to be looked at next; counts times all are looked at
     json_t **dropped; // values to let go of when the turn's events have been seen
     uint32_t drop_count, drop_cap;
+    uint8_t mends;      // enum mends: which containers are copied when they end
     uint8_t status;     // enum rondo_status
     uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
     bool cancelled, forced;

@@ -46,7 +46,12 @@ static void sequence_project(struct run *run, struct act *act, struct result *re
         project_kid(last, ret);
 }
 
+static void sequence_recount(struct act *act)
+{
+    act->next = 0; // those that are done are passed over
+}
+
 const struct kind sequence_kind = {
     .open = container_open, .plan = sequence_plan, .failure = container_failure, .project = sequence_project,
-    .child_input = sequence_input,
+    .child_input = sequence_input, .recount = sequence_recount,
 };
