@@ -714,7 +714,8 @@ RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, p
 /* Messages between steps.  One is sent to an address: the path of a step, or its name where that is clear, or
    "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
    message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
-   or "cancel", which asks a step to end.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
+   or "cancel", which asks a step to end.  One to a loop waits for its next pass: every agent of the loop's body that starts
+   in this pass has it from its start.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
    than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread.
 
    What was sent to a step is given to it when it starts, and after that when it asks: then(messages) is called on
@@ -1125,7 +1126,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(SETTLED, 34, "budget")                 /* what a call that was granted really cost */     \
     X(MESSAGE_SENT, 35, "message_sent")      /* value: { from, to, text, kind } */              \
     X(MESSAGE_DROPPED, 36, "message_dropped") /* value: { from, to, kind, why } */              \
-    X(INBOX_DRAIN, 37, "agent_inbox_drain")  /* a message was given to a step; value: as sent */ \
+    X(INBOX_DRAIN, 37, "agent_inbox_drain")  /* a step, or a pass of a loop, was given a message; value: as sent */ \
     X(AGENT_WAKE, 38, "agent_wake")          /* a step goes on because of messages */           \
     X(AGENT_IDLE, 39, "agent_idle")          /* and has read all of them */                     \
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
@@ -1149,7 +1150,7 @@ RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
 RONDO_API const char *rondo_event_path(const rondo_event *event);   /* "" for the whole run */
 RONDO_API const char *rondo_event_step(const rondo_event *event);   /* its own name */
 RONDO_API const rondo_node *rondo_event_node(const rondo_event *event); /* NULL for the run */
-RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration events; else -1 */
+RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration events, messages to a loop; else -1 */
 RONDO_API int rondo_event_attempt(const rondo_event *event);
 RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
 RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */

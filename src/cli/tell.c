@@ -260,6 +260,8 @@ static void put_letter(struct buf *out, const struct tell *tell, const rondo_eve
         buf_puts(out, parts[i].before);
         put_text(out, tell, text);
     }
+    if (rondo_event_pass(ev) >= 0)
+        buf_printf(out, " (heard in pass %lld)", (long long)rondo_event_pass(ev) + 1);
     if (ev->type == RONDO_EV_MESSAGE_DROPPED)
         buf_printf(out, " (%s)", mail_reason_text(ev->code));
 }

@@ -284,7 +284,8 @@ static bool admits_dropped(struct run *run, const struct rondo_event *ev)
 static bool admits_drain(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
-    return act && act->node->kind == RONDO_KIND_AGENT && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
+    bool can_hear = act && (act->node->kind == RONDO_KIND_AGENT || node_is_loop(act->node));
+    return can_hear && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
 }
 
 static bool admits_notice(struct run *run, const struct rondo_event *ev)

@@ -237,6 +237,16 @@ static void count_calls(struct run *run, struct act *act)
     act->agent_call = step->agent ? count_call(run, step->agent) : 0;
 }
 
+/* What it hears from the start, and what has waited for it. */
+static void start_mail(struct run *run, struct act *act)
+{
+    bool is_agent = act->node->kind == RONDO_KIND_AGENT;
+    if (is_agent && run->mail.has_passes)
+        mail_join_pass(run, act);
+    if (run->mail.box_count && (is_agent || node_is_loop(act->node)))
+        mail_begin(run, act);
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -265,8 +275,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         count_calls(run, act);
     if (UNLIKELY(encore_is(act)))
         encore_begin(run, act);
-    else if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
-        mail_begin(run, act);
+    else if (UNLIKELY(run->mail.box_count || run->mail.has_passes))
+        start_mail(run, act);
     if (UNLIKELY(!ev->parent && ev->child == 1))
         coordinator_begin(run, act);
     if (node_is_loop(parent->node))

@@ -176,6 +176,8 @@ static enum plan plan_body(struct run *run, struct act *act, struct rondo_event 
     enum plan what = PLAN_IDLE;
     if (kid->state == KID_NEW && (act->loop->broke || act->loop->continued))
         kid->state = KID_ENDED; // closed before it began
+    if (UNLIKELY(run->mail.box_count) && kid->state == KID_NEW && mail_plan_pass(run, act, ev) == PLAN_DECIDE)
+        return PLAN_DECIDE;
     if (kid->state == KID_NEW) {
         run->planned = true; // nothing follows until it ends
         return kid_start(run, act, child, pass, kid, NULL, ev);
@@ -402,6 +404,7 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     if (UNLIKELY(act->held))
         act_release(run, act);
     run_drop(run, TAKE(l->given));
+    run_drop(run, TAKE(act->letters)); // of the pass before
     l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
@@ -498,6 +501,8 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     struct loop_act *l = act->loop;
     l->reason = ev->code;
     l->phase = LOOP_ENDED;
+    if (UNLIKELY(run->mail.box_count))
+        mail_end(run, act);
     must_hold_end(run, act, ev->code);
     if (!(ev->flags & EF_VALUE))
         return;

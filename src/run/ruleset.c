@@ -7,7 +7,8 @@
 /* From number 1 on.  Lines are only added, here and in docs/store.md. */
 static const char *const changes[] = {
     "runs say which rules they follow; nothing is decided otherwise than before",
-    "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop",
+    "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop; "
+    "a message to a loop waits for its next pass",
 };
 
 int64_t ruleset_now(void)

@@ -96,7 +96,7 @@ struct act {
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
     json_t *before; // what it gave before a review sent it back, or before the run was taken up again
-    json_t *letters; // agent: messages that it was given, a list; NULL: none
+    json_t *letters; // agent: messages that it was given, a list; loop: those of its pass; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
     uint32_t gone;   // coordinator, encore: messages that it has dealt with
