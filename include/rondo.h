@@ -840,8 +840,8 @@ RONDO_API int rondo_run_start(rondo_engine *engine, rondo_node *node, const rond
                               const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
 /* Pulls: works until there is an event of this run and returns it; NULL when the run has ended and
-   all its events were seen, when it failed in a way that rondo_run_error() tells, or when a gate says
-   that nobody waits any longer (exit_on_timeout). */
+   all its events were seen, when it failed in a way that rondo_run_error() tells, when a gate says
+   that nobody waits any longer (exit_on_timeout), or when the run has stopped between passes. */
 RONDO_API const rondo_event *rondo_run_next(rondo_run *run);
 
 /* Runs to the end, throwing the events away; returns the result's code: 0 if it completed. */
@@ -850,6 +850,13 @@ RONDO_API int rondo_run_wait(rondo_run *run, rondo_error *err);
 /* Asks the run to stop: every activation ends, `run_on: always` steps still run, then workflow_end
    with status cancelled.  A second call skips those.  After the end it does nothing. */
 RONDO_API void rondo_run_cancel(rondo_run *run, const char *why);
+
+/* Asks the run to stop between passes.  Passes at work go on to their end, and agents outside of loops; nothing else
+   begins: no further pass of a loop that is in no other loop, and no step.  The run does not end: rondo_run_next() gives
+   NULL, and rondo_run_has_stopped() holds from then on.  A run that is recovered or resumed goes on with the next pass.
+   After the end, or after a cancel, it does nothing. */
+RONDO_API void rondo_run_stop(rondo_run *run, const char *why);
+RONDO_API bool rondo_run_has_stopped(const rondo_run *run);
 
 /* Gives the handle back.  A run that is still going is dropped where it stands. */
 RONDO_API void rondo_run_close(rondo_run *run);
@@ -1132,6 +1139,8 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(COORDINATOR_INBOX, 41, "coordinator_inbox_message") /* what the coordinator is told */   \
     X(RESUME_QUEUED, 42, "resume_queued")    /* a step that has ended is to speak again, and is at it already */ \
+    X(STOP_ASKED, 43, "stop_asked")          /* value: why; the run is to stop between passes */ \
+    X(LOOP_PAUSED, 44, "loop_paused")        /* pass: how many ran; the next one waits for run_resumed */ \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {
@@ -1150,7 +1159,7 @@ RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
 RONDO_API const char *rondo_event_path(const rondo_event *event);   /* "" for the whole run */
 RONDO_API const char *rondo_event_step(const rondo_event *event);   /* its own name */
 RONDO_API const rondo_node *rondo_event_node(const rondo_event *event); /* NULL for the run */
-RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration events, messages to a loop; else -1 */
+RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* events of iterations and loops, messages to a loop; else -1 */
 RONDO_API int rondo_event_attempt(const rondo_event *event);
 RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
 RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */

@@ -129,7 +129,7 @@ static int64_t heard_in_pass(const rondo_event *ev)
 int64_t rondo_event_pass(const rondo_event *ev)
 {
     bool passes = ev->type == RONDO_EV_ITERATION_START || ev->type == RONDO_EV_ITERATION_END ||
-                  ev->type == RONDO_EV_LOOP_END;
+                  ev->type == RONDO_EV_LOOP_END || ev->type == RONDO_EV_LOOP_PAUSED;
     const rondo_node *node = ev->type == RONDO_EV_INBOX_DRAIN ? rondo_event_node(ev) : NULL;
     if (node && node_is_loop(node))
         return heard_in_pass(ev);
@@ -409,6 +409,11 @@ static void put_iteration_end(struct line *l)
     if (l->node && l->node->flow)
         put_outputs(l);
     put_text(l, "status", rondo_status_text(l->ev->code));
+}
+
+static void put_paused(struct line *l)
+{
+    put_number(l, "passes", l->ev->ordinal);
 }
 
 static void put_loop_end(struct line *l)
@@ -727,6 +732,8 @@ static const struct {
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
     [RONDO_EV_CANCEL] = { put_limit, "value" },
+    [RONDO_EV_STOP_ASKED] = { NULL, "value" },
+    [RONDO_EV_LOOP_PAUSED] = { put_paused, NULL },
     [RONDO_EV_TIMER] = { put_limit, NULL },
     [RONDO_EV_RESERVE] = { put_call, "value" },
     [RONDO_EV_GRANTED] = { put_call, NULL },

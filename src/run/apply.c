@@ -19,6 +19,7 @@
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/stop.h"
 #include "run/usage.h"
 
 #include <stdio.h>
@@ -932,6 +933,7 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
     run->idle_ns += ev->num;
     run_drop(run, ev->value);
     wait_anew(run);
+    stop_over(run);
     reserve_lose(run);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
@@ -1013,6 +1015,8 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_WAKE_WARNING] = mail_warn,
     [RONDO_EV_COORDINATOR_INBOX] = coordinator_notice,
     [RONDO_EV_RESUME_QUEUED] = mail_tell_queued,
+    [RONDO_EV_STOP_ASKED] = stop_ask,
+    [RONDO_EV_LOOP_PAUSED] = apply_loop,
 };
 
 /* What the coordinator is told of as long as there is somebody who ends. */

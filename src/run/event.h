@@ -121,6 +121,8 @@ enum {
     X(WAKE_WARNING, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL)              \
     X(COORDINATOR_INBOX, JOURNALED | HAS_ACT)                                   \
     X(RESUME_QUEUED, JOURNALED | HAS_NUM)                                       \
+    X(STOP_ASKED, JOURNALED | HAS_ACT)                                          \
+    X(LOOP_PAUSED, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CHILD)               \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

@@ -26,6 +26,7 @@
 #include "run/kinds.h"
 #include "run/must_hold.h"
 #include "run/pass_text.h"
+#include "run/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -252,6 +253,8 @@ static enum plan loop_plan(struct run *run, struct act *act, struct rondo_event 
 {
     for (;;) {
         uint8_t phase = act->loop->phase;
+        if (UNLIKELY(run->stops) && stop_holds_loop(run, act))
+            return stop_plan_loop(act, ev);
         enum plan what = phases[phase](run, act, ev);
         if (what != PLAN_IDLE || act->loop->phase == phase)
             return what;
@@ -513,6 +516,18 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     run_drop(run, ev->value);
 }
 
+/* All rules have said that there is another pass: what of that no event has told is told by this one. */
+static void apply_paused(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    if (l->phase > LOOP_DELAY)
+        l->phase = LOOP_BEFORE;
+    if (loop_is_machine(act))
+        l->target = ev->child;
+    l->paused = true;
+    keep_given(run, act, ev);
+}
+
 /* The pass has no score; what follows from that is a rule's to say. */
 static void apply_rule_failed(struct act *act, const struct rondo_event *ev)
 {
@@ -533,6 +548,7 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
         keep_given(run, act, ev);
         break;
     case RONDO_EV_TIMER: l->phase = LOOP_READY; break;
+    case RONDO_EV_LOOP_PAUSED: apply_paused(run, act, ev); break;
     case RONDO_EV_MEMORY_TRIM:
         l->phase = LOOP_READY;
         keep_given(run, act, ev);

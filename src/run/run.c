@@ -13,6 +13,7 @@
 #include "run/loop.h"
 #include "run/mail.h"
 #include "run/reserve.h"
+#include "run/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -419,9 +420,9 @@ bool run_waits_for_people(const struct run *run)
     return true;
 }
 
-bool run_is_left(const struct run *run)
+bool run_is_left(struct run *run)
 {
-    return run->overdue && run_waits_for_people(run);
+    return run_has_stopped(run) || (run->overdue && run_waits_for_people(run));
 }
 
 /* ---- planning ------------------------------------------------------------------------------------ */
@@ -559,6 +560,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
+    if (ev->type == RONDO_EV_STOP_ASKED)
+        return !run_act(run, 0)->close;
     if (ev->type == RONDO_EV_CANCEL || (!ev->act && ev->type == RONDO_EV_MESSAGE_SENT) ||
         (!ev->act && ev->type == RONDO_EV_BUDGET)) // to the whole run
         return true;
