@@ -714,9 +714,10 @@ RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, p
 /* Messages between steps.  One is sent to an address: the path of a step, or its name where that is clear, or
    "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
    message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
-   or "cancel", which asks a step to end.  One to a loop waits for its next pass: every agent of the loop's body that starts
-   in this pass has it from its start.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
-   than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread.
+   or "cancel", which asks a step to end.  A message to a loop waits for its next pass: every agent of the loop's
+   body that starts in this pass has it from its start.  RONDO_EINVAL: no text, no address or no such kind;
+   RONDO_ELIMIT: longer than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from
+   any thread.
 
    What was sent to a step is given to it when it starts, and after that when it asks: then(messages) is called on
    the engine's thread, once, with what has come meanwhile, perhaps nothing; not when the work was cancelled.  When
@@ -840,8 +841,8 @@ RONDO_API int rondo_run_start(rondo_engine *engine, rondo_node *node, const rond
                               const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 
 /* Pulls: works until there is an event of this run and returns it; NULL when the run has ended and
-   all its events were seen, when it failed in a way that rondo_run_error() tells, when a gate says
-   that nobody waits any longer (exit_on_timeout), or when the run has stopped between passes. */
+   all its events were seen, when it failed in a way that rondo_run_error() tells, or when a gate says
+   that nobody waits any longer (exit_on_timeout).  NULL also when the run has stopped between passes. */
 RONDO_API const rondo_event *rondo_run_next(rondo_run *run);
 
 /* Runs to the end, throwing the events away; returns the result's code: 0 if it completed. */
@@ -851,10 +852,10 @@ RONDO_API int rondo_run_wait(rondo_run *run, rondo_error *err);
    with status cancelled.  A second call skips those.  After the end it does nothing. */
 RONDO_API void rondo_run_cancel(rondo_run *run, const char *why);
 
-/* Asks the run to stop between passes.  Passes at work go on to their end, and agents outside of loops; nothing else
-   begins: no further pass of a loop that is in no other loop, and no step.  The run does not end: rondo_run_next() gives
-   NULL, and rondo_run_has_stopped() holds from then on.  A run that is recovered or resumed goes on with the next pass.
-   After the end, or after a cancel, it does nothing. */
+/* Asks the run to stop between passes.  Passes at work go on to their end, and so do agents outside of loops.  No
+   other step begins, and no further pass of a loop that is in no other loop.  The run does not end: when nothing is
+   at work any more, rondo_run_next() gives NULL and rondo_run_has_stopped() is true.  A run that is recovered or
+   resumed goes on with the next pass.  After the end, or after a cancel, this does nothing. */
 RONDO_API void rondo_run_stop(rondo_run *run, const char *why);
 RONDO_API bool rondo_run_has_stopped(const rondo_run *run);
 
@@ -1159,7 +1160,7 @@ RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
 RONDO_API const char *rondo_event_path(const rondo_event *event);   /* "" for the whole run */
 RONDO_API const char *rondo_event_step(const rondo_event *event);   /* its own name */
 RONDO_API const rondo_node *rondo_event_node(const rondo_event *event); /* NULL for the run */
-RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* events of iterations and loops, messages to a loop; else -1 */
+RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iterations, messages to a loop; else -1 */
 RONDO_API int rondo_event_attempt(const rondo_event *event);
 RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
 RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */

@@ -108,7 +108,8 @@ static int cmd_cancel(const struct cmdline *line)
 #define AT(field) OPTION_AT(struct cancel_args, field)
 
 static const struct option options[] = {
-    { "after-pass", 0, OPT_FLAG, AT(after_pass), .help = "stop when the passes at work are over; the run does not end" },
+    { "after-pass", 0, OPT_FLAG, AT(after_pass),
+      .help = "stop when the passes at work are over" },
     { "json", 0, OPT_FLAG, AT(run.json), .help = "every new event as a line of JSON on stdout" },
     { "quiet", 'q', OPT_FLAG, AT(run.quiet), .help = "say nothing but errors on stderr" },
     { "store", 0, OPT_TEXT, AT(run.store), "PATH", .help = "where the run is kept" },

@@ -263,6 +263,7 @@ const struct cmd command_history = {
     .summary = "a loop of a run, pass by pass",
     .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  The first pass is shown in full, of\n"
              "each later one what changed, with its score and which is the best; of one that failed,\n"
-             "why.  With it stands which messages the pass has heard, see 'rondo help send'.  Of a forEach every item is shown in full.",
+             "why.  Messages to the loop stand at the pass that has heard them.  Of a forEach every\n"
+             "item is shown in full.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };

@@ -22,12 +22,13 @@ void heard_event(struct heard *heard, const rondo_event *event);
 /* What a pass has heard, a list of { from, text }; new. */
 json_t *heard_in(const struct heard *heard, int64_t pass);
 
-/* Those of them that were sent to the loop: what the store keeps for whoever drives the run (store_inbox()), and nobody has
-   taken yet.  Appended to waits. */
+/* Appends to waits what was sent to the loop and is still in the run's inbox in the store (store_inbox()): the driver
+   has not read it yet. */
 void heard_add_kept(const struct heard *heard, const json_t *kept, json_t *waits);
 
-/* Lines for people: what a pass has heard; and behind the last pass that has ended, `count` of them, what those that
-   follow hear and what nobody did.  `waits` are the messages for the next pass, as they were sent. */
+/* Lines for people.  heard_put_pass(): what a pass has heard.  heard_put_rest(), when `count` passes have ended: what
+   the pass at work has heard, what no pass has heard, and what waits.  `waits` are the messages for the next pass, as
+   they were sent. */
 void heard_put_pass(struct buf *out, const struct heard *heard, int64_t pass);
 void heard_put_rest(struct buf *out, const struct heard *heard, int64_t count, const json_t *waits);
 void heard_clear(struct heard *heard);

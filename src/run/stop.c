@@ -69,7 +69,9 @@ static bool is_at_work(struct run *run, const struct act *act)
 
 bool run_has_stopped(struct run *run)
 {
-    if (LIKELY(!run->stops) || run->status || run->dirty.count || run->command_count || run->busy || run->acts[0]->close)
+    if (LIKELY(!run->stops) || run->status || run->acts[0]->close)
+        return false;
+    if (run->dirty.count || run->command_count || run->busy)
         return false;
     for (uint32_t slot = 1; slot < run->act_count; slot++)
         if (is_at_work(run, run->acts[slot]))

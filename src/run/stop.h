@@ -5,13 +5,13 @@
    loop that would begin its next pass says instead that it does not (loop_paused).  When nothing is at work any more,
    the run has stopped: it has not ended, and run_resumed is all it takes to go on.
 
-   What is closing is not held: steps that clean up run, and a cancel or a limit ends the run as ever. */
+   A container that is closing is not held: its steps that clean up run.  A cancel or a limit ends the run as ever. */
 #ifndef RONDO_STOP_H
 #define RONDO_STOP_H
 
 #include "run/run.h"
 
-/* What events do: stop_asked; run_resumed and run_reopened. */
+/* run_apply() calls stop_ask() for stop_asked, and stop_over() for run_resumed and run_reopened. */
 void stop_ask(struct run *run, struct rondo_event *ev);
 void stop_over(struct run *run);
 

@@ -120,7 +120,7 @@ same "a delay is no pass" "$?:$(cat err.run | sed 's/;.*//')" "5:stopped after p
 "$RONDO" cancel -q last 2>err
 same "what has stopped can be cancelled" "$?:$(events | jq -r 'select(.type=="workflow_end").data.status')" "0:cancelled"
 
-# Where nothing has passes, that is said; a cancel ends what was to stop.
+# A run without a loop at work says so.  A cancel ends a run that was to stop.
 clean
 flow plain.yaml <<'F'
 name: plain

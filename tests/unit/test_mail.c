@@ -231,7 +231,7 @@ TEST(a_loop_that_has_not_begun_hears_it_in_its_first_pass)
     CHECK(strstr(t.json.data, "\"reason\":\"loop-ended\",\"from\":\"s.c\",\"to\":\"loop\""));
 }
 
-/* All passes of a loop inside belong to the pass; who fails is tried again with what it had; one item is as the other. */
+/* All passes of a loop inside belong to the pass, and so do all items.  A step that is tried again has it again. */
 TEST(everybody_in_a_pass_hears_it)
 {
     struct chat a = { "a", .fails = 1 }, b = { "b" }, c = { "c", { { "out", "x" } } };
