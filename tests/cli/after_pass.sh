@@ -113,6 +113,19 @@ touch go.1 go.2
 same "and goes on" "$?:$(types 'step_end m|inbox_drain')" "0:agent_inbox_drain m 1;"
 same "in the next state" "$(types 'step_start' | sed 's/step_start //g')" "m;m.0.a;m.1.b;m.2.c;"
 check "replay of a machine" 0 "" "$RONDO" replay -q last
+
+# What has stopped can be moved to another file, in which its states have other places; it can be forked from before the stop.
+clean; cp machine.yaml moved.yaml
+begin -q moved.yaml
+began 0; "$RONDO" cancel -q last --after-pass; heard stop_asked; touch go.0; wait $pid
+sed -i 's/states: { a/states: { b: { agent: work }, a/; s/, b: { agent: work }, c/, c/' moved.yaml
+touch go.1 go.2
+"$RONDO" resume -q last --migrate >out 2>err </dev/null
+same "it moves to another file" "$?:$(types 'step_start' | sed 's/step_start //g')" "0:m;m.0.a;m.1.b;m.2.c;"
+"$RONDO" fork -q last --at m.1 >forked 2>err
+"$RONDO" resume -q "$(cat forked)" >out 2>err </dev/null
+same "a fork does not stop" "$?:$("$RONDO" events "$(cat forked)" --json 2>/dev/null | jq -r 'select(.type=="workflow_end").data.status')" "0:completed"
+check "replay of a fork" 0 "" "$RONDO" replay -q "$(cat forked)"
 clean; sed 's/maxIterations: 4/maxIterations: 4, delay: 1h/' ralph.yaml >slow.yaml
 begin -q slow.yaml
 began 0; touch go.0; heard '"delay"'; "$RONDO" cancel -q last --after-pass; wait $pid
