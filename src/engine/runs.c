@@ -245,6 +245,7 @@ static void set_aside(rondo_engine *engine, rondo_run *run)
     kept.reader = (struct reader){ .places = run->reader.places, .place_cap = run->reader.place_cap,
                                    .loops = run->reader.loops, .loop_cap = run->reader.loop_cap };
     mem_free(run->reader.usage);
+    mem_free(run->reader.asked);
     buf_free(&run->reader.record);
     if (run->journal)
         run->journal->ops->clear(run->journal);
