@@ -79,6 +79,11 @@ same "a forEach reads none" "$(dropped)" "each unknown-step: it is a each, which
 same "history of one of them" "$(grep -c heard out)" "1"
 has "    heard in pass 1: [outer.0.say] name"
 
+# The summary says what was not heard: who has sent it may not see the events.
+mkdir work && cd work
+"$RONDO" run "$ROOT/tests/kill/flows/loop_mail.yaml" >../out 2>../err </dev/null; cd ..
+says "a message to rally was not heard: it ended after pass 3: max_iterations"
+
 # What comes while nobody drives the run waits in the store.
 flow gated.yaml <<'F'
 name: gated
