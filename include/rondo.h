@@ -721,8 +721,10 @@ RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, p
 /* Messages between steps.  One is sent to an address: the path of a step, or its name where that is clear, or
    "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
    message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
-   or "cancel", which asks a step to end.  RONDO_EINVAL: no text, no address or no such kind; RONDO_ELIMIT: longer
-   than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from any thread.
+   or "cancel", which asks a step to end.  A message to a loop waits for its next pass: every agent of the loop's
+   body that starts in this pass has it from its start.  RONDO_EINVAL: no text, no address or no such kind;
+   RONDO_ELIMIT: longer than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from
+   any thread.
 
    What was sent to a step is given to it when it starts, and after that when it asks: then(messages) is called on
    the engine's thread, once, with what has come meanwhile, perhaps nothing; not when the work was cancelled.  When
@@ -848,7 +850,7 @@ RONDO_API int rondo_run_start(rondo_engine *engine, rondo_node *node, const rond
 
 /* Pulls: works until there is an event of this run and returns it; NULL when the run has ended and
    all its events were seen, when it failed in a way that rondo_run_error() tells, or when a gate says
-   that nobody waits any longer (exit_on_timeout). */
+   that nobody waits any longer (exit_on_timeout).  NULL also when the run has stopped between passes. */
 RONDO_API const rondo_event *rondo_run_next(rondo_run *run);
 
 /* Runs to the end, throwing the events away; returns the result's code: 0 if it completed. */
@@ -857,6 +859,13 @@ RONDO_API int rondo_run_wait(rondo_run *run, rondo_error *err);
 /* Asks the run to stop: every activation ends, `run_on: always` steps still run, then workflow_end
    with status cancelled.  A second call skips those.  After the end it does nothing. */
 RONDO_API void rondo_run_cancel(rondo_run *run, const char *why);
+
+/* Asks the run to stop between passes.  Passes at work go on to their end, and so do agents outside of loops.  No
+   other step begins, and no further pass of a loop that is in no other loop.  The run does not end: when nothing is
+   at work any more, rondo_run_next() gives NULL and rondo_run_has_stopped() is true.  A run that is recovered or
+   resumed goes on with the next pass.  After the end, or after a cancel, this does nothing. */
+RONDO_API void rondo_run_stop(rondo_run *run, const char *why);
+RONDO_API bool rondo_run_has_stopped(const rondo_run *run);
 
 /* Gives the handle back.  A run that is still going is dropped where it stands. */
 RONDO_API void rondo_run_close(rondo_run *run);
@@ -1138,13 +1147,15 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(SETTLED, 34, "budget")                 /* what a call that was granted really cost */     \
     X(MESSAGE_SENT, 35, "message_sent")      /* value: { from, to, text, kind } */              \
     X(MESSAGE_DROPPED, 36, "message_dropped") /* value: { from, to, kind, why } */              \
-    X(INBOX_DRAIN, 37, "agent_inbox_drain")  /* a message was given to a step; value: as sent */ \
+    X(INBOX_DRAIN, 37, "agent_inbox_drain")  /* a step, or a pass of a loop, was given a message; value: as sent */ \
     X(AGENT_WAKE, 38, "agent_wake")          /* a step goes on because of messages */           \
     X(AGENT_IDLE, 39, "agent_idle")          /* and has read all of them */                     \
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(COORDINATOR_INBOX, 41, "coordinator_inbox_message") /* what the coordinator is told */   \
     X(RESUME_QUEUED, 42, "resume_queued")    /* a step that has ended is to speak again, and is at it already */ \
     X(LIMITS, 43, "limits_changed")          /* value: { path, limits } */                      \
+    X(STOP_ASKED, 44, "stop_asked")          /* value: why; the run is to stop between passes */ \
+    X(LOOP_PAUSED, 45, "loop_paused")        /* pass: how many ran; the next one waits for run_resumed */ \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {
@@ -1163,7 +1174,7 @@ RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
 RONDO_API const char *rondo_event_path(const rondo_event *event);   /* "" for the whole run */
 RONDO_API const char *rondo_event_step(const rondo_event *event);   /* its own name */
 RONDO_API const rondo_node *rondo_event_node(const rondo_event *event); /* NULL for the run */
-RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iteration events; else -1 */
+RONDO_API int64_t rondo_event_pass(const rondo_event *event);       /* iterations, messages to a loop; else -1 */
 RONDO_API int rondo_event_attempt(const rondo_event *event);
 RONDO_API int rondo_event_status(const rondo_event *event);         /* enum rondo_status */
 RONDO_API int rondo_event_reason(const rondo_event *event);         /* enum rondo_reason */

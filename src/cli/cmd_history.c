@@ -1,6 +1,7 @@
 /* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next; or the
    items of a forEach, which are no versions of each other. */
 #include "cli/commands.h"
+#include "cli/heard.h"
 #include "cli/items.h"
 #include "cli/running.h"
 #include "cli/show.h"
@@ -9,6 +10,8 @@
 #include "engine/shell.h"
 #include "flow/diag.h"
 #include "run/loop.h"
+#include "run/mail.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +23,7 @@
 struct passes {
     struct running *r;
     rondo_history *history;
+    struct heard heard;
     const char *step; // whose output; NULL: the pass's
     struct term term;
     struct buf out;
@@ -70,6 +74,7 @@ static void put_pass(struct passes *p, int64_t pass, const char *before)
     if (rondo_history_score(p->history, pass, &score))
         buf_printf(&p->out, "  score %g%s", score, rondo_history_best(p->history) == pass ? " (best)" : "");
     buf_putc(&p->out, '\n');
+    heard_put_pass(&p->out, &p->heard, pass);
     if (!is_kept || res.status != RONDO_STATUS_COMPLETED) {
         put_text(p, is_kept ? res.error : "");
         return;
@@ -94,7 +99,9 @@ static void put_json(struct passes *p, int64_t pass)
 {
     double score;
     rondo_result res;
-    auto_json json_t *row = json_pack("{s:I}", "pass", (json_int_t)pass);
+    auto_json json_t *row = json_pack("{s:I}", "pass", (json_int_t)pass), *heard = heard_in(&p->heard, pass);
+    if (json_array_size(heard))
+        json_object_set(row, "heard", heard);
     if (!look_pass_result(p->history, pass, p->step, &res)) {
         json_object_set_new(row, "kept", json_false());
         put_line(p, row);
@@ -115,6 +122,7 @@ static void put_json(struct passes *p, int64_t pass)
 static void put_passes(struct passes *p)
 {
     char *before = NULL;
+    rondo_error err; // what cannot be read is not shown
     rondo_result res;
     int64_t count = rondo_history_count(p->history);
     for (int64_t i = 0; i < count; i++) {
@@ -131,6 +139,14 @@ static void put_passes(struct passes *p)
         buf_clear(&p->out);
     }
     mem_free(before);
+    if (p->r->args->json)
+        return;
+    auto_json json_t *waits = mail_waiting(&p->r->run->core, p->heard.loop), *kept = NULL;
+    if (store_inbox(p->r->run->journal, &kept, &err) == 0)
+        heard_add_kept(&p->heard, kept, waits);
+    heard_put_rest(&p->out, &p->heard, count, waits);
+    if (p->out.len)
+        fwrite(p->out.data, 1, p->out.len, stdout);
 }
 
 static void put_item(struct passes *p, const json_t *item)
@@ -202,11 +218,13 @@ static int check_step(const struct passes *p, const rondo_node *node)
 static int list(struct running *r)
 {
     const char *loop = r->line->args.list[1];
-    struct passes p = { .r = r, .step = r->args->step };
+    struct passes p = { .r = r, .step = r->args->step, .heard = { .loop = loop } };
     struct items items = { .loop = loop, .step = p.step };
     const rondo_event *ev;
-    while ((ev = rondo_run_next(r->run)))
+    while ((ev = rondo_run_next(r->run))) {
         items_event(&items, ev);
+        heard_event(&p.heard, ev);
+    }
     p.history = items.node ? NULL : rondo_run_history(r->run, loop);
     if (!p.history && !items.node)
         return command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, loop);
@@ -217,6 +235,7 @@ static int list(struct running *r)
     else if (code == EXIT_OK)
         put_passes(&p);
     items_clear(&items);
+    heard_clear(&p.heard);
     buf_free(&p.out);
     return code;
 }
@@ -244,6 +263,7 @@ const struct cmd command_history = {
     .summary = "a loop of a run, pass by pass",
     .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  The first pass is shown in full, of\n"
              "each later one what changed, with its score and which is the best; of one that failed,\n"
-             "why.  Of a forEach every item is shown in full.",
+             "why.  Messages to the loop stand at the pass that has heard them.  Of a forEach every\n"
+             "item is shown in full.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };

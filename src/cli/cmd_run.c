@@ -178,10 +178,10 @@ const struct cmd command_run_file = {
              "says so, and gates that --answers knows are answered by it.\n"
              "\n"
              "Exit status: 0 completed; 1 failed or partial; 2 invalid file; 3 usage or\n"
-             "configuration; 4 the run's budget is used up; 5 waiting for a person; 6 a detector\n"
-             "ended it; 7 another process drives it; 8 what a loop with mustHold was to reach does\n"
-             "not hold; 75 failed, but trying again may help; 124 the run's timeout; 129, 130 and\n"
-             "143 stopped by a signal; 141 nobody reads stdout any more.",
+             "configuration; 4 the run's budget is used up; 5 waiting for a person, or stopped between\n"
+             "passes; 6 a detector ended it; 7 another process drives it; 8 what a loop with mustHold\n"
+             "was to reach does not hold; 75 failed, but trying again may help; 124 the run's timeout;\n"
+             "129, 130 and 143 stopped by a signal; 141 nobody reads stdout any more.",
     .options = run_options, .size = sizeof(struct run_args), .defaults = &defaults, .run = cmd_run,
 };
 

@@ -1,4 +1,4 @@
-/* cmd_send.c - rondo send RUN ADDRESS TEXT: a message to a step of a stored run, whoever drives it. */
+/* cmd_send.c - rondo send RUN ADDRESS TEXT: a message to a step or loop of a stored run, whoever drives it. */
 #include "cli/commands.h"
 #include "cli/running.h"
 #include "engine/flows.h"
@@ -67,9 +67,12 @@ static const struct option options[] = {
 
 const struct cmd command_send = {
     .name = "send", .args = "RUN ADDRESS TEXT", .min_args = 3, .max_args = 3,
-    .summary = "send a message to a step of a run",
+    .summary = "send a message to a step or loop of a run",
     .about = "ADDRESS is the path of a step, or its name where that is clear.  If a process drives the run,\n"
              "it takes the message at once; else 'rondo resume' does.  Events tell what became of it:\n"
-             "agent_inbox_drain when the step has it, message_dropped with the reason when it could not.",
+             "agent_inbox_drain when the step has it, message_dropped with the reason when it could not.\n"
+             "\n"
+             "A message to a loop is kept for its next pass: every agent that starts in this pass has it.\n"
+             "'rondo history RUN LOOP' says which pass has heard it, or why none did.",
     .options = options, .size = sizeof(struct send_args), .run = cmd_send,
 };

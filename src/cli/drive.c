@@ -22,6 +22,9 @@
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "io/process.h"
+#include "run/loop.h"
+#include "run/mail.h"
+#include "run/stop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,6 +39,7 @@
 #define AWAY_NS   (200 * MS) // between looks whether the terminal is ours again
 #define BUFFER    65536
 #define NOTES_MAX 20
+#define UNHEARD_MAX 5 // messages that are noted
 #define SUMMARY_LINES 60 // where there is no terminal to say how many
 #define FAILURES_MAX  10 // that --quiet tells
 #define FAILURE_WIDTH 500
@@ -59,12 +63,14 @@ struct drive {
     struct buf next;   // commands to type, a line each: never folded, so that they can be copied
     const rondo_node *capped[NOTES_MAX]; // loops that ended at their caps, in a rehearsal
     uint32_t capped_count;
+    uint32_t unheard; // messages to loops that ended first
     bool is_live, tells;
     bool is_away;     // in the background: the terminal is the shell's
     bool has_changed; // since the last frame
     bool is_prompting; // the cursor stands behind a question
     bool is_cancelled;
     bool is_left; // it waits for a person, who may come later
+    bool has_stopped; // between passes, as somebody has asked
     bool out_failed;
     int out_errno;
     int64_t frame_ns; // when the last one was drawn
@@ -143,9 +149,11 @@ static int64_t now_ns(const struct drive *d)
 static void draw(struct drive *d)
 {
     static const char stopping[] = "stopping... Ctrl-C again leaves at once";
+    static const char pausing[] = "stops when this pass is over";
     d->view.now_ns = shell_run_ns(d->run);
     d->view.tick = (unsigned)(now_ns(d) / TICK_NS);
-    d->view.notes = d->stops && d->term.height > 3 ? stopping : NULL;
+    const char *note = d->stops ? stopping : d->run->core.stops ? pausing : NULL;
+    d->view.notes = d->term.height > 3 ? note : NULL;
     d->view.height = MAX(d->term.height - 1 - (d->view.notes != NULL), 2);
     end_prompt(d);
     keyboard_hush();
@@ -242,6 +250,15 @@ static void note_output(struct drive *d, const rondo_event *ev)
     show_lines(&d->no_output, rondo_event_text(ev), strlen(rondo_event_text(ev)));
 }
 
+/* Who sent it to a loop may not see the events. */
+static void note_unheard(struct drive *d, const rondo_event *ev)
+{
+    const char *to = json_string_value(json_object_get(ev->value, "to"));
+    const char *why = json_string_value(json_object_get(ev->value, "why"));
+    if (d->unheard++ < UNHEARD_MAX)
+        buf_printf(&d->notes, "a message to %s was not heard: %s\n", to ? to : "a loop", why ? why : "it has ended");
+}
+
 static void on_event(struct drive *d, const rondo_event *ev)
 {
     size_t len;
@@ -257,6 +274,8 @@ static void on_event(struct drive *d, const rondo_event *ev)
         note_cap(d, ev);
     if (ev->type == RONDO_EV_RULE_FAILED && !*rondo_event_path(ev))
         note_output(d, ev);
+    if (ev->type == RONDO_EV_MESSAGE_DROPPED && ev->code == MAIL_LOOP_ENDED)
+        note_unheard(d, ev);
     if (ev->type == RONDO_EV_WORKFLOW_END)
         on_end(d);
     if (d->options->json && !d->out_failed) {
@@ -438,6 +457,10 @@ static const rondo_event *pause_and_pull(struct drive *d)
     flush_out(d);
     flush_lines(d);
     see_to_signals(d);
+    if (UNLIKELY(rondo_run_has_stopped(d->run))) {
+        d->has_stopped = true;
+        return NULL;
+    }
     const struct gate_open *gate = gates_trouble(&d->gates);
     if (gate && (d->run->stored || d->gates.is_left))
         d->is_left = later_all_wait_for_people(d->run) && !d->run->inbox_count;
@@ -460,7 +483,7 @@ static void pull(struct drive *d)
     for (;;) {
         const rondo_event *ev = shell_next(d->run, 0);
         if (!ev && !(ev = pause_and_pull(d))) {
-            if (d->run->ended || d->is_left)
+            if (d->run->ended || d->is_left || d->has_stopped)
                 return;
             continue;
         }
@@ -659,6 +682,40 @@ static int leave_waiting(struct drive *d)
     return EXIT_WAITING;
 }
 
+/* After which pass, of all loops that are at work in no other one; there may be none left. */
+static void put_stopped(struct drive *d, struct buf *out)
+{
+    struct run *core = &d->run->core;
+    const struct act *first = stop_loop(core, 1);
+    bool is_one = first && !stop_loop(core, first->slot + 1);
+    const char *before = "";
+    buf_puts(out, "stopped");
+    for (const struct act *act = first; act; act = stop_loop(core, act->slot + 1), before = ",") {
+        uint32_t passes = act->loop->history.count;
+        buf_printf(out, "%s %s pass %u", before, passes ? "after" : "before", MAX(passes, 1));
+        if (is_one)
+            continue;
+        buf_puts(out, " of ");
+        path_put_act(out, core, act);
+    }
+}
+
+/* Nothing is at work: it can be gone on with as it is. */
+static int leave_stopped(struct drive *d)
+{
+    auto_buf struct buf what = { 0 };
+    put_stopped(d, &what);
+    d->view.idle = "stopped";
+    d->view.now_ns = shell_run_ns(d->run);
+    buf_puts(&what, "; go on with: rondo resume ");
+    add_next(d, buf_text(&what), "");
+    if (d->options->quiet)
+        screen_write(STDERR_FILENO, d->next.data, d->next.len);
+    else
+        summarise(d);
+    return EXIT_WAITING;
+}
+
 /* The engine has dropped the run: the store cannot be written, or it was lost to another process.  What was shown is
    in the store, and can be gone on with. */
 static int leave_broken(struct drive *d, const rondo_error *err)
@@ -682,6 +739,8 @@ static int finish(struct drive *d)
     end_prompt(d);
     if (d->is_left)
         return leave_waiting(d);
+    if (d->has_stopped)
+        return leave_stopped(d);
     if (rondo_run_error(d->run, &err) < 0 || rondo_run_result(d->run, &res) < 0)
         return leave_broken(d, &err);
     int code = exit_code(d->run);

@@ -137,6 +137,11 @@ static void put_pass(struct buf *out, const struct tell *tell, const rondo_event
     put_more(out, tell, ev);
 }
 
+static void put_paused(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    buf_printf(out, " %s pass %u", ev->ordinal ? "after" : "before", MAX(ev->ordinal, 1));
+}
+
 static void put_reason(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     const char *why = rondo_event_why(ev);
@@ -275,6 +280,8 @@ static void put_letter(struct buf *out, const struct tell *tell, const rondo_eve
         buf_puts(out, parts[i].before);
         put_text(out, tell, text);
     }
+    if (rondo_event_pass(ev) >= 0)
+        buf_printf(out, " (heard in pass %lld)", (long long)rondo_event_pass(ev) + 1);
     if (ev->type == RONDO_EV_MESSAGE_DROPPED)
         buf_printf(out, " (%s)", mail_reason_text(ev->code));
 }
@@ -315,6 +322,8 @@ static const struct line_kind {
     [RONDO_EV_GRANTED] = { VERBOSE, STYLE_NONE, NULL },
     [RONDO_EV_REFUSED] = { ALWAYS, STYLE_YELLOW, put_refused },
     [RONDO_EV_CANCEL] = { ALWAYS, STYLE_YELLOW, put_value },
+    [RONDO_EV_STOP_ASKED] = { ALWAYS, STYLE_YELLOW, put_value },
+    [RONDO_EV_LOOP_PAUSED] = { ALWAYS, STYLE_YELLOW, put_paused },
     [RONDO_EV_DELAY] = { VERBOSE, STYLE_NONE, put_delay },
     [RONDO_EV_TIMER] = { NEVER, STYLE_NONE, NULL },
     [RONDO_EV_ITEMS] = { ALWAYS, STYLE_NONE, put_items },

@@ -46,6 +46,7 @@ static void note_pass(struct reader *reader, const struct rondo_event *ev)
             *loop = (struct loop_seen){ .best = -1 };
         loop->pass_seq = ev->seq;
         loop->pass_ns = ev->time_ns;
+        loop->pass = ev->ordinal;
         return;
     }
     loop->failures = ev->code == RONDO_STATUS_COMPLETED ? 0 : loop->failures + 1;

@@ -724,7 +724,7 @@ static const rondo_event *next_fresh(rondo_engine *engine)
 /* Is there nobody that anybody waits for? */
 static bool are_left(const rondo_engine *engine)
 {
-    for (const rondo_run *run = engine->runs; run; run = run->next)
+    for (rondo_run *run = engine->runs; run; run = run->next)
         if (!run->ended && !run_is_left(&run->core))
             return false;
     return true;

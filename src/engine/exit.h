@@ -11,7 +11,7 @@ enum exit_code {
     EXIT_INVALID = 2,    // before a run: there is something wrong with a file
     EXIT_USAGE = 3,      // before a run: wrong command line or configuration
     EXIT_BUDGET = 4,     // the run's budget is used up; its result is kept
-    EXIT_WAITING = 5,    // for a person
+    EXIT_WAITING = 5,    // for a person: to answer, or to go on with what was stopped between passes
     EXIT_DETECTED = 6,   // it failed because a detector said so
     EXIT_BUSY = 7,       // another process drives this run
     EXIT_UNMET = 8,      // what a loop was to reach does not hold

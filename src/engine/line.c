@@ -120,10 +120,20 @@ const rondo_node *rondo_event_node(const rondo_event *ev)
     return parent_of(ev, &place) ? place.node : NULL;
 }
 
+/* The pass of a loop that was given a message. */
+static int64_t heard_in_pass(const rondo_event *ev)
+{
+    const struct loop_seen *loop = reader_loop(&run_of(ev->run)->reader, ev->act);
+    return loop ? (int64_t)loop->pass : -1;
+}
+
 int64_t rondo_event_pass(const rondo_event *ev)
 {
     bool passes = ev->type == RONDO_EV_ITERATION_START || ev->type == RONDO_EV_ITERATION_END ||
-                  ev->type == RONDO_EV_LOOP_END;
+                  ev->type == RONDO_EV_LOOP_END || ev->type == RONDO_EV_LOOP_PAUSED;
+    const rondo_node *node = ev->type == RONDO_EV_INBOX_DRAIN ? rondo_event_node(ev) : NULL;
+    if (node && node_is_loop(node))
+        return heard_in_pass(ev);
     return passes ? (int64_t)ev->ordinal : -1;
 }
 
@@ -403,6 +413,11 @@ static void put_iteration_end(struct line *l)
     put_text(l, "status", rondo_status_text(l->ev->code));
 }
 
+static void put_paused(struct line *l)
+{
+    put_number(l, "passes", l->ev->ordinal);
+}
+
 static void put_loop_end(struct line *l)
 {
     put_text(l, "reason", rondo_reason_text(l->ev->code));
@@ -641,6 +656,8 @@ static void put_letter(struct line *l)
     put_number(l, "msg_type", (uint64_t)mail_kind_of(l->ev->value));
     if (is_dropped || l->ev->type == RONDO_EV_INBOX_DRAIN)
         put_number(l, "sent", is_dropped ? (uint64_t)l->ev->num : l->ev->ref);
+    if (rondo_event_pass(l->ev) >= 0)
+        put_number(l, "pass", (uint64_t)rondo_event_pass(l->ev));
 }
 
 static void put_wake(struct line *l)
@@ -717,6 +734,8 @@ static const struct {
     [RONDO_EV_LOOP_END] = { put_loop_end, NULL },
     [RONDO_EV_DETECTOR] = { put_reason, NULL },
     [RONDO_EV_CANCEL] = { put_limit, "value" },
+    [RONDO_EV_STOP_ASKED] = { NULL, "value" },
+    [RONDO_EV_LOOP_PAUSED] = { put_paused, NULL },
     [RONDO_EV_TIMER] = { put_limit, NULL },
     [RONDO_EV_RESERVE] = { put_call, "value" },
     [RONDO_EV_GRANTED] = { put_call, NULL },

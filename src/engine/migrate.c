@@ -217,6 +217,7 @@ static bool move_reopened(struct migration *m, struct rondo_event *ev)
 static bool (*const moves[64])(struct migration *, struct rondo_event *) = {
     [RONDO_EV_STEP_START] = move_start,      [RONDO_EV_RETRY] = move_placed,
     [RONDO_EV_TIMER] = move_timer,           [RONDO_EV_ITERATION_START] = move_pass,
+    [RONDO_EV_LOOP_PAUSED] = move_pass,
     [RONDO_EV_CHOICE] = move_choice,         [RONDO_EV_REVIEW] = move_review,
     [RONDO_EV_REOPENED] = move_reopened,     [RONDO_EV_WORKFLOW_START] = move_run_start,
     [RONDO_EV_FORKED] = move_forked,

@@ -8,6 +8,7 @@
 #include "io/within.h"
 #include "run/mend.h"
 #include "run/ruleset.h"
+#include "run/stop.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -192,7 +193,9 @@ int rondo_run_wait(rondo_run *run, rondo_error *err)
         if (rondo_run_error(run, err))
             return err->code;
         return err_set(err, RONDO_ESTATE, "the run %s",
-                       run_is_left(&run->core) ? "waits for an answer" : "has not ended");
+                       run_has_stopped(&run->core) ? "has stopped between passes"
+                       : run_is_left(&run->core)   ? "waits for an answer"
+                                                   : "has not ended");
     }
     rondo_run_result(run, &result);
     if (result.status == RONDO_STATUS_COMPLETED || result.status == RONDO_STATUS_SKIPPED)
@@ -214,6 +217,21 @@ void rondo_run_cancel(rondo_run *run, const char *why)
     ev.value = text ? text : json_string("cancelled");
     run->urgent = true;
     shell_happened(run, &ev);
+}
+
+void rondo_run_stop(rondo_run *run, const char *why)
+{
+    json_t *text = json_string(why ? why : "stopped");
+    if (run->ended)
+        json_decref(text);
+    else
+        shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_STOP_ASKED, .flags = EF_VALUE,
+                                                   .value = text ? text : json_string("stopped") });
+}
+
+bool rondo_run_has_stopped(const rondo_run *run)
+{
+    return !run->ended && !run->inbox_count && run_has_stopped((struct run *)&run->core);
 }
 
 static void free_run(rondo_run *run)

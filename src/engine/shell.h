@@ -29,6 +29,7 @@ struct turn {
 struct loop_seen {
     uint64_t pass_seq;
     int64_t pass_ns;
+    uint32_t pass;
     int64_t best; // pass; -1: none was scored
     double score;
     double gain_from;  // the score that had to be beaten

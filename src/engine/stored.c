@@ -132,6 +132,12 @@ static void do_cancel(rondo_run *run, const json_t *what)
     rondo_run_cancel(run, why ? why : "cancelled by another process");
 }
 
+static void do_stop(rondo_run *run, const json_t *what)
+{
+    const char *why = text_in(what, "why");
+    rondo_run_stop(run, why ? why : "stopped by another process");
+}
+
 static void do_answer(rondo_run *run, const json_t *what)
 {
     const char *path = text_in(what, "path");
@@ -149,7 +155,7 @@ static void do_message(rondo_run *run, const json_t *what)
 static const struct {
     const char *kind;
     void (*take)(rondo_run *run, const json_t *what);
-} wishes[] = { { "cancel", do_cancel }, { "answer", do_answer }, { "message", do_message } };
+} wishes[] = { { "cancel", do_cancel }, { "answer", do_answer }, { "message", do_message }, { "stop", do_stop } };
 
 /* It is taken out of the store in the turn that journals what comes of it. */
 static void take(rondo_run *run, const json_t *letter)

@@ -296,7 +296,8 @@ static bool admits_dropped(struct run *run, const struct rondo_event *ev)
 static bool admits_drain(struct run *run, const struct rondo_event *ev)
 {
     struct act *act = live(run, ev->act);
-    return act && act->node->kind == RONDO_KIND_AGENT && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
+    bool can_hear = act && (act->node->kind == RONDO_KIND_AGENT || node_is_loop(act->node));
+    return can_hear && ev->flags & EF_REF && mail_is_next(run, act, ev->ref);
 }
 
 static bool admits_notice(struct run *run, const struct rondo_event *ev)
@@ -329,6 +330,19 @@ static bool admits_message(struct run *run, const struct rondo_event *ev)
 static bool admits_cancel(struct run *run, const struct rondo_event *ev)
 {
     return live(run, ev->act) && ev->code > CLOSE_NONE && ev->code <= CLOSE_CANCEL;
+}
+
+static bool admits_stop(struct run *run, const struct rondo_event *ev)
+{
+    return !ev->act && ev->flags & EF_VALUE && json_is_string(ev->value);
+}
+
+/* Of a machine, it says which state comes next. */
+static bool admits_paused(struct run *run, const struct rondo_event *ev)
+{
+    struct act *act = live(run, ev->act);
+    return act && node_is_loop(act->node) && act->loop->phase != LOOP_BODY && act->loop->phase != LOOP_SCORE &&
+           act->loop->phase != LOOP_ENDED && ev->child < act->kid_count;
 }
 
 static bool admits_run_end(struct run *run, const struct rondo_event *ev)
@@ -382,6 +396,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_AGENT_WAKE] = admits_idle,         [RONDO_EV_AGENT_IDLE] = admits_idle,
     [RONDO_EV_WAKE_WARNING] = admits_warning,    [RONDO_EV_COORDINATOR_INBOX] = admits_notice,
     [RONDO_EV_RESUME_QUEUED] = admits_queued,    [RONDO_EV_LIMITS] = limits_admits,
+    [RONDO_EV_STOP_ASKED] = admits_stop,         [RONDO_EV_LOOP_PAUSED] = admits_paused,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -396,7 +411,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
         BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED) |
         BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED) | BIT(AGENT_IDLE) | BIT(COORDINATOR_INBOX) |
-        BIT(RESUME_QUEUED) | BIT(LIMITS);
+        BIT(RESUME_QUEUED) | BIT(LIMITS) | BIT(STOP_ASKED) | BIT(LOOP_PAUSED);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     bool can_be_full = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_CANCELLED;

@@ -21,6 +21,7 @@
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/stop.h"
 #include "run/usage.h"
 
 #include <stdio.h>
@@ -253,6 +254,16 @@ static void open_kind(struct run *run, struct act *parent, struct act *act)
         act->kind->open(run, act);
 }
 
+/* What it hears from the start, and what has waited for it. */
+static void start_mail(struct run *run, struct act *act)
+{
+    bool is_agent = act->node->kind == RONDO_KIND_AGENT;
+    if (is_agent && run->mail.has_passes)
+        mail_join_pass(run, act);
+    if (run->mail.box_count && (is_agent || node_is_loop(act->node)))
+        mail_begin(run, act);
+}
+
 static void apply_step_start(struct run *run, struct rondo_event *ev)
 {
     struct act *parent = run_act(run, ev->parent);
@@ -279,8 +290,8 @@ static void apply_step_start(struct run *run, struct rondo_event *ev)
         count_calls(run, act);
     if (UNLIKELY(encore_is(act)))
         encore_begin(run, act);
-    else if (UNLIKELY(run->mail.box_count) && act->node->kind == RONDO_KIND_AGENT)
-        mail_begin(run, act);
+    else if (UNLIKELY(run->mail.box_count || run->mail.has_passes))
+        start_mail(run, act);
     if (UNLIKELY(!ev->parent && ev->child == 1))
         coordinator_begin(run, act);
     if (node_is_loop(parent->node))
@@ -938,6 +949,7 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
     run->idle_ns += ev->num;
     run_drop(run, ev->value);
     wait_anew(run);
+    stop_over(run);
     reserve_lose(run);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
@@ -1020,6 +1032,8 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_WAKE_WARNING] = mail_warn,
     [RONDO_EV_COORDINATOR_INBOX] = coordinator_notice,
     [RONDO_EV_RESUME_QUEUED] = mail_tell_queued,
+    [RONDO_EV_STOP_ASKED] = stop_ask,
+    [RONDO_EV_LOOP_PAUSED] = apply_loop,
 };
 
 /* What the coordinator is told of as long as there is somebody who ends. */

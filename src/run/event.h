@@ -122,6 +122,8 @@ enum {
     X(COORDINATOR_INBOX, JOURNALED | HAS_ACT)                                   \
     X(RESUME_QUEUED, JOURNALED | HAS_NUM)                                       \
     X(LIMITS, JOURNALED)                                                        \
+    X(STOP_ASKED, JOURNALED | HAS_ACT)                                          \
+    X(LOOP_PAUSED, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CHILD)               \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

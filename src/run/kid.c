@@ -11,6 +11,7 @@
 #include "run/errand.h"
 #include "run/limits.h"
 #include "run/loop.h"
+#include "run/stop.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -297,6 +298,8 @@ enum plan kid_start(struct run *run, struct act *act, uint32_t child, uint32_t o
         run_drop(run, kid->given);
         kid->given = given;
     }
+    if (UNLIKELY(run->stops) && stop_holds(run, act))
+        return PLAN_IDLE;
     if (UNLIKELY(has_questions(def))) {
         enum plan first = ask_first(run, act, child, ordinal, kid, ev);
         if (first != PLAN_IDLE)

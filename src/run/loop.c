@@ -27,6 +27,7 @@
 #include "run/mend.h"
 #include "run/must_hold.h"
 #include "run/pass_text.h"
+#include "run/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,6 +178,8 @@ static enum plan plan_body(struct run *run, struct act *act, struct rondo_event 
     enum plan what = PLAN_IDLE;
     if (kid->state == KID_NEW && (act->loop->broke || act->loop->continued))
         kid->state = KID_ENDED; // closed before it began
+    if (UNLIKELY(run->mail.box_count) && kid->state == KID_NEW && mail_plan_pass(run, act, ev) == PLAN_DECIDE)
+        return PLAN_DECIDE;
     if (kid->state == KID_NEW) {
         run->planned = true; // nothing follows until it ends
         return kid_start(run, act, child, pass, kid, NULL, ev);
@@ -251,6 +254,8 @@ static enum plan loop_plan(struct run *run, struct act *act, struct rondo_event 
 {
     for (;;) {
         uint8_t phase = act->loop->phase;
+        if (UNLIKELY(run->stops) && stop_holds_loop(run, act))
+            return stop_plan_loop(act, ev);
         enum plan what = phases[phase](run, act, ev);
         if (what != PLAN_IDLE || act->loop->phase == phase)
             return what;
@@ -460,6 +465,7 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     if (UNLIKELY(act->held))
         act_release(run, act);
     run_drop(run, TAKE(l->given));
+    run_drop(run, TAKE(act->letters)); // of the pass before
     l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
@@ -563,6 +569,8 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     struct loop_act *l = act->loop;
     l->reason = ev->code;
     l->phase = LOOP_ENDED;
+    if (UNLIKELY(run->mail.box_count))
+        mail_end(run, act);
     must_hold_end(run, act, ev->code);
     if (!(ev->flags & EF_VALUE))
         return;
@@ -571,6 +579,18 @@ static void apply_loop_end(struct run *run, struct act *act, struct rondo_event 
     mem_free(l->error);
     l->error = mem_strdup(message ? message : "failed");
     run_drop(run, ev->value);
+}
+
+/* All rules have said that there is another pass: what of that no event has told is told by this one. */
+static void apply_paused(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    struct loop_act *l = act->loop;
+    if (l->phase > LOOP_DELAY)
+        l->phase = LOOP_BEFORE;
+    if (loop_is_machine(act))
+        l->target = ev->child;
+    l->paused = true;
+    keep_given(run, act, ev);
 }
 
 /* The pass has no score; what follows from that is a rule's to say. */
@@ -593,6 +613,7 @@ void loop_apply(struct run *run, struct act *act, struct rondo_event *ev)
         keep_given(run, act, ev);
         break;
     case RONDO_EV_TIMER: l->phase = LOOP_READY; break;
+    case RONDO_EV_LOOP_PAUSED: apply_paused(run, act, ev); break;
     case RONDO_EV_MEMORY_TRIM:
         l->phase = LOOP_READY;
         keep_given(run, act, ev);

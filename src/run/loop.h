@@ -21,6 +21,7 @@ struct loop_act {
     uint16_t rules; // bit i: rule i can ever hit in this loop
     uint8_t reason;
     bool broke, continued, escalated; // by an action in this pass
+    bool paused;                      // between passes, because the run is to stop
     bool unscored;                    // the score of this pass failed
     uint8_t tripped;                  // detector that has spoken after this pass
     bool nudged;                      // the one warning was given

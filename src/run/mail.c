@@ -10,6 +10,7 @@
 #include "run/act.h"
 #include "run/coordinator.h"
 #include "run/encore.h"
+#include "run/loop.h"
 #include "run/route.h"
 
 #include <string.h>
@@ -299,7 +300,14 @@ static int find(struct run *run, const char *to, int kind, uint64_t len, struct 
     if (is_ending(run))
         return MAIL_CANCELLED;
     route_find(run, to, route);
+    if (route->is_loop && kind == MAIL_CANCEL) {
+        route->act = NULL;
+        buf_puts(&route->why, "it is a loop, which no message ends");
+        return MAIL_UNKNOWN;
+    }
     int outcome = route->end == ROUTE_ENDED ? find_encore(run, to, kind, route) : outcomes[route->end];
+    if (route->is_loop && (outcome == MAIL_TERMINAL || outcome == MAIL_NO_TRANSCRIPT))
+        outcome = MAIL_LOOP_ENDED;
     const struct box *box = route->act ? box_of(mail, route->act->slot) : box_at(mail, buf_text(&route->address));
     return !outcome && is_full(mail, box, len) ? MAIL_FULL : outcome;
 }
@@ -408,6 +416,8 @@ static int reason_of(const struct run *run, const struct act *act)
 {
     if (is_ending(run))
         return MAIL_CANCELLED;
+    if (act && node_is_loop(act->node))
+        return MAIL_LOOP_ENDED;
     return act && act->wakes >= mail_wakes_max(act) ? MAIL_WAKES : MAIL_TERMINAL;
 }
 
@@ -422,8 +432,58 @@ void mail_hand_over(struct run *run, const struct box *box, struct act *act)
 void mail_end(struct run *run, struct act *act)
 {
     struct box *box;
+    auto_buf struct buf why = { 0 };
+    if (node_is_loop(act->node))
+        buf_printf(&why, "it ended after pass %u: %s", act->loop->history.count, rondo_reason_text(act->loop->reason));
     while ((box = box_of(&run->mail, act->slot)))
-        refuse(run, take_from(&run->mail, box, 0), reason_of(run, act), NULL);
+        refuse(run, take_from(&run->mail, box, 0), reason_of(run, act), buf_text(&why));
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------- */
+
+static bool has_letter(const json_t *letters, const json_t *wanted)
+{
+    size_t i;
+    json_t *letter;
+    json_array_foreach((json_t *)letters, i, letter)
+        if (letter == wanted)
+            return true;
+    return false;
+}
+
+/* Of the loops around `inner`, the outermost first.  An agent that goes on where it was has some of them already.  Who
+   judges or scores a pass is told nothing, nor is who works for an agent: that has heard it. */
+static void join(struct run *run, struct act *act, const struct act *inner)
+{
+    struct act *around = inner->slot ? run_act(run, inner->parent) : NULL;
+    bool is_loop = around && node_is_loop(around->node);
+    size_t i;
+    json_t *letter;
+    if (!around || node_is_leaf(around->node) || (is_loop && &around->kids[inner->child] != loop_body(around)))
+        return;
+    join(run, act, around);
+    json_array_foreach(is_loop ? around->letters : NULL, i, letter) {
+        if (!act->letters)
+            act->letters = json_array();
+        if (!has_letter(act->letters, letter))
+            json_array_append(act->letters, letter);
+    }
+}
+
+void mail_join_pass(struct run *run, struct act *act)
+{
+    join(run, act, act);
+}
+
+int mail_plan_pass(struct run *run, const struct act *act, struct rondo_event *ev)
+{
+    const struct box *box = box_of(&run->mail, act->slot);
+    if (!box)
+        return PLAN_IDLE;
+    decide(act, RONDO_EV_INBOX_DRAIN, ev);
+    ev->flags = EF_REF;
+    ev->ref = first_of(&box->letters)->seq;
+    return PLAN_DECIDE;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
@@ -435,6 +495,7 @@ void mail_drain(struct run *run, struct rondo_event *ev)
     if (!act->letters)
         act->letters = json_array();
     json_array_append(act->letters, letter.message);
+    run->mail.has_passes |= node_is_loop(act->node);
     if (mail_kind_of(letter.message) == MAIL_CANCEL || !box_of(&run->mail, act->slot))
         act->drains = false; // nothing is read behind a cancel
     ev->value = letter.message;
@@ -593,6 +654,21 @@ bool mail_has(const struct run *run, uint64_t seq)
     for (uint32_t i = 0; !found && i < run->mail.box_count; i++)
         found = find_in(&run->mail.boxes[i].letters, seq, &at);
     return found;
+}
+
+json_t *mail_waiting(struct run *run, const char *loop)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < run->mail.box_count; i++) {
+        const struct box *box = &run->mail.boxes[i];
+        auto_buf struct buf id = { 0 };
+        if (!box->act || !node_is_loop(run_act(run, box->act)->node))
+            continue;
+        path_put_act_id(&id, run, run_act(run, box->act));
+        for (uint32_t j = 0; strcmp(buf_text(&id), loop) == 0 && j < box->letters.count; j++)
+            json_array_append(list, first_of(&box->letters)[j].message);
+    }
+    return list;
 }
 
 #define RUNNING_MAX 50 // that are listed

@@ -5,6 +5,9 @@
    activation that works, or to an address at which nobody works yet; it is there as long as it holds something.
    Boxes are first in, first out; a full one refuses what comes last.
 
+   A MESSAGE TO A LOOP waits in the loop's box for its next pass.  When that begins, or its body is tried again, the
+   loop is given it (agent_inbox_drain), and every agent of the body that starts in this pass has it from its start.
+
    AN ADDRESS is the path of a step ("loop-stages.0.worker", attempts may be left out), or its name ("worker"),
    or the path without passes and items ("loop-stages.worker").  Paths come first.  A name means the one step
    with that name that works just now; when several do, the message is dropped and the reason names them.  When
@@ -38,7 +41,8 @@
     X(LONG_TRANSCRIPT, 8, "transcript-too-large") \
     X(SHUTDOWN, 9, "resume-shutdown")            \
     X(RESOLVER, 10, "resolver-error")            \
-    X(FINALIZED, 11, "mailbox-closed-by-finalize")
+    X(FINALIZED, 11, "mailbox-closed-by-finalize") \
+    X(LOOP_ENDED, 12, "loop-ended")
 
 enum mail_reason {
     MAIL_QUEUED,
@@ -97,6 +101,7 @@ struct mail {
     uint64_t bytes;
     uint8_t outcome; // of the last send: enum mail_reason
     uint32_t off;    // the agent that it has called off, its slot; 0
+    bool has_passes; // some loop was given messages for a pass
 };
 
 void mail_clear(struct mail *mail);
@@ -112,6 +117,9 @@ void mail_warn(struct run *run, struct rondo_event *ev);
 /* An agent starts: what waits for it is its own.  It ends: what it has not read is to be dropped. */
 void mail_begin(struct run *run, struct act *act);
 void mail_end(struct run *run, struct act *act);
+
+/* An agent starts in a pass of a loop that was given messages: it has them. */
+void mail_join_pass(struct run *run, struct act *act);
 
 /* The coordinator's: what it is to be told (takes message), and an event that tells it (takes ev->value). */
 void mail_add_notice(struct run *run, json_t *message);
@@ -131,6 +139,9 @@ int mail_plan_end(struct run *run, struct rondo_event *ev);  // everything that 
 int mail_plan_reply(struct run *run, struct rondo_event *ev); // of an encore, or that one has to wait; there is some
 int mail_plan_drain(struct run *run, struct act *act, struct rondo_event *ev);
 
+/* A loop whose pass is about to begin its body is given what waits for it; PLAN_IDLE: nothing does. */
+int mail_plan_pass(struct run *run, const struct act *act, struct rondo_event *ev);
+
 /* What would become of a message of this length that was sent now: enum mail_reason; ret_why may say more. */
 int mail_foresee(struct run *run, const char *to, int kind, size_t len, struct buf *ret_why);
 
@@ -147,6 +158,9 @@ uint32_t mail_wakes_max(const struct act *act);
 bool mail_is_next(const struct run *run, const struct act *act, uint64_t seq); // the first in its box
 bool mail_is_queued(const struct run *run, uint64_t seq);                      // and that is to be told next
 bool mail_has(const struct run *run, uint64_t seq);                            // in a box, or refused
+
+/* What waits in the box of the loop with this path for its next pass, as it was sent; new. */
+json_t *mail_waiting(struct run *run, const char *loop);
 
 /* Paths of all agents that work just now, as messages may be addressed to, separated by ", ". */
 void mail_put_running(struct buf *out, struct run *run);

@@ -13,6 +13,7 @@
 #include "run/loop.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/stop.h"
 
 #include <stdlib.h>
 
@@ -195,6 +196,7 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
     case RONDO_EV_ITERATION_START:
     case RONDO_EV_ITERATION_END: see_pass(ending_at(reopen, ev->act), run_act(run, ev->act), ev); break;
     case RONDO_EV_DELAY:
+    case RONDO_EV_LOOP_PAUSED:
     case RONDO_EV_MEMORY_TRIM: ending_at(reopen, ev->act)->pass_end = 0; break;
     case RONDO_EV_CANCEL:
     case RONDO_EV_TIMER:
@@ -559,6 +561,7 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
     struct row row;
     run->idle_ns += ev->num;
     run_read_limits(run, json_object_get(ev->value, "limits"));
+    stop_over(run);
     reserve_lose(run);
     json_array_foreach(json_object_get(ev->value, "kids"), i, list) {
         if (!admits_row(run, list) || !get_row(run, list, &row)) // a child twice

@@ -59,23 +59,42 @@ bool route_is_named(const struct route_names *names, const char *address)
 
 /* ---- who works --------------------------------------------------------------------------------------- */
 
-static bool is_agent(const struct act *act)
+/* Agents read messages, and loops have the agents of their next pass read them. */
+static bool reads(const rondo_node *node)
 {
-    return act->state != ACT_FREE && act->node->kind == RONDO_KIND_AGENT && !encore_is(act);
+    return node->kind == RONDO_KIND_AGENT || node_is_loop(node);
+}
+
+static bool is_reader(const struct act *act)
+{
+    return act->state != ACT_FREE && reads(act->node) && !encore_is(act);
+}
+
+static bool has_ended(const struct act *act)
+{
+    return act->close || (node_is_loop(act->node) && act->loop->phase == LOOP_ENDED);
+}
+
+/* An agent that is all there is to a loop's pass: names mean the loop. */
+static bool is_whole_pass(struct run *run, const struct act *act)
+{
+    const struct act *around = run_act(run, act->parent);
+    return node_is_loop(around->node) && !*around->node->children[act->child].name;
 }
 
 /* One that was just told to end is as good as gone. */
 static void arrive(struct route *route, struct act *act)
 {
     route->act = act;
-    route->end = act->close ? ROUTE_ENDED : ROUTE_WORKS;
+    route->end = has_ended(act) ? ROUTE_ENDED : ROUTE_WORKS;
+    route->is_loop = node_is_loop(act->node);
 }
 
 static bool find_path(struct run *run, const char *address, struct route *ret)
 {
     for (uint32_t i = 1; i < run->act_count; i++) {
         auto_buf struct buf path = { 0 }, id = { 0 };
-        if (!is_agent(run->acts[i]))
+        if (!is_reader(run->acts[i]))
             continue;
         path_put_act(&path, run, run->acts[i]);
         path_put_id(&id, buf_text(&path));
@@ -100,7 +119,7 @@ static bool find_name(struct run *run, const char *address, struct route *ret)
     uint32_t count = 0;
     for (uint32_t i = 1; i < run->act_count; i++) {
         struct route_names names;
-        if (!is_agent(run->acts[i]) || run->acts[i]->close)
+        if (!is_reader(run->acts[i]) || has_ended(run->acts[i]) || is_whole_pass(run, run->acts[i]))
             continue;
         route_names(run, run->acts[i], &names);
         if (route_is_named(&names, address)) {
@@ -129,6 +148,7 @@ struct search {
     struct buf names; // of the place that is being looked at
     uint32_t places;
     bool waits, has_ended;
+    const rondo_node *loop;  // that waits or has ended
     const rondo_node *other; // is there, but reads no messages
 };
 
@@ -226,7 +246,9 @@ static void judge(struct search *s, const struct spot *spot)
     bool is_it = strcmp(names, s->plain) == 0 || (!s->is_path && strcmp(last_part(names), s->plain) == 0);
     if (!is_it || !*s->plain || (s->is_path && spot->ordinal != s->ordinal_count))
         return;
-    if (spot->node->kind != RONDO_KIND_AGENT)
+    if (node_is_loop(spot->node))
+        s->loop = s->loop ? s->loop : spot->node;
+    if (!reads(spot->node))
         s->other = s->other ? s->other : spot->node; // what is around has the name, too
     else if (spot->fate == FATE_SOON)
         s->waits = true;
@@ -298,6 +320,7 @@ static void find_place(struct run *run, const char *address, struct route *ret)
     read_ordinals(&s, buf_text(&id));
     walk(&s, &(struct spot){ .node = run->holder, .act = run_act(run, 0), .fate = FATE_OPEN });
     buf_free(&s.names);
+    ret->is_loop = s.loop && (s.waits || s.has_ended);
     if (s.waits) {
         ret->end = ROUTE_WAITS;
         buf_put(&ret->address, id.data, id.len);

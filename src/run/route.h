@@ -17,6 +17,7 @@ struct route {
     enum route_end end;
     struct act *act;    // ROUTE_WORKS
     struct buf address; // ROUTE_WAITS: under which it will be found
+    bool is_loop;       // not ROUTE_UNKNOWN: it is a loop, whose next pass reads it
     struct buf why;     // ROUTE_UNKNOWN
 };
 

@@ -9,6 +9,7 @@ static const char *const changes[] = {
     "runs say which rules they follow; nothing is decided otherwise than before",
     "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop",
     "the error of a container may have 10 KiB, as that of its step; it had 6 KiB",
+    "a message to a loop waits for its next pass",
 };
 
 int64_t ruleset_now(void)

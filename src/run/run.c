@@ -15,6 +15,7 @@
 #include "run/mail.h"
 #include "run/mend.h"
 #include "run/reserve.h"
+#include "run/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -433,9 +434,9 @@ bool run_waits_for_people(const struct run *run)
     return true;
 }
 
-bool run_is_left(const struct run *run)
+bool run_is_left(struct run *run)
 {
-    return run->overdue && run_waits_for_people(run);
+    return run_has_stopped(run) || (run->overdue && run_waits_for_people(run));
 }
 
 /* ---- planning ------------------------------------------------------------------------------------ */
@@ -597,6 +598,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
 {
     if (run->status || !run->act_count)
         return false;
+    if (ev->type == RONDO_EV_STOP_ASKED)
+        return !run_act(run, 0)->close;
     if (ev->type == RONDO_EV_CANCEL || (!ev->act && ev->type == RONDO_EV_MESSAGE_SENT) ||
         (!ev->act && ev->type == RONDO_EV_BUDGET)) // to the whole run
         return true;

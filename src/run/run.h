@@ -98,7 +98,7 @@ struct act {
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
     json_t *before; // what it gave before a review sent it back, or before the run was taken up again
-    json_t *letters; // agent: messages that it was given, a list; NULL: none
+    json_t *letters; // agent: messages that it was given, a list; loop: those of its pass; NULL: none
     uint32_t wakes;  // times that it went on because of some
     uint32_t given;  // the shell's: messages that it has handed on
     uint32_t gone;   // coordinator, encore: messages that it has dealt with
@@ -249,6 +249,7 @@ struct run {
     uint8_t status;     // enum rondo_status
     uint8_t end_reason; // RONDO_REASON_*: a limit of the whole run
     bool cancelled, forced;
+    bool stops;   // it is to stop between passes, see stop.h
     bool planned; // the activation that decided has nothing more to say for now
     uint32_t completed; // steps that completed, as far as act_counts()
     char *cancel_why;
@@ -288,8 +289,8 @@ void run_settle(struct run *run);
 /* Is there nothing to be done until a person answers: no work, no delay, no backoff? */
 bool run_waits_for_people(const struct run *run);
 
-/* And that was long enough, for one of them at least. */
-bool run_is_left(const struct run *run);
+/* And that was long enough, for one of them at least; or it has stopped between passes. */
+bool run_is_left(struct run *run);
 
 /* Commands for everything that is under way; used when a run is resumed. */
 void run_derive_commands(struct run *run);

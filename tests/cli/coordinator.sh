@@ -103,7 +103,7 @@ agents:
 steps: [ { id: again, loop: { maxIterations: 3, untilAgent: j, steps: [ { id: w, agent: w } ] } } ]
 F
 "$RONDO" run -q --json loop.yaml >out 2>err
-same "a loop is called that" "$(jq -r 'select(.type=="message_dropped" and .data.to=="again").data.why' out)" "it is a loop, which reads no messages"
+same "the next pass of a loop hears it, and its judge does not" "$(jq -r 'select(.type=="agent_inbox_drain") | "\(.path) \(.data.pass)"' out)" "again 1"
 same "who sends to a judge that is through is told at once" \
      "$(jq -r 'select(.type | test("dropped|step_end")) | .stepId' out | grep -A1 '^again.1.w' | tail -1)" "again.0.judge"
 

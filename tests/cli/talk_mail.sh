@@ -25,6 +25,21 @@ same "queued" "$(asked 1 '.messages[] | select(.tool_call_id=="c1").content')" "
 same "dropped" "$(asked 1 '.messages[] | select(.tool_call_id=="c2").content')" "dropped: unknown-step: there is no such step; at work: w"
 same "without a coordinator there has to be an address" "$(asked 1 '.messages[] | select(.tool_call_id=="c3").content' | grep -c error)" 1
 
+# ---- to a loop: the next pass hears it, before its first request ------------------------------------------------
+flow again.yaml <<'F'
+name: again
+agents:
+  boss: { script: [{ content: go, messages: [{ to: again, text: more }] }, go] }
+  w: { prompt: "You work.", model: compat/m, tools: [] }
+steps:
+  - id: again
+    loop: { maxIterations: 2, steps: [ { id: w, agent: w, instructions: "Work." }, { id: boss, agent: boss, dependsOn: [w] } ] }
+F
+serve < <(text "One."; then_; text "Two.")
+check "a loop of a model" 0 "go" "$RONDO" run -q again.yaml
+same "the first pass hears nothing" "$(asked 0 '[.messages[2:][].content] | join("|")')" ""
+same "the second one does" "$(asked 1 '[.messages[2:][].content] | join("|")')" "[again.0.boss]: more"
+
 # ---- after a batch --------------------------------------------------------------------------------------------
 flow batch.yaml <<'F'
 name: batch

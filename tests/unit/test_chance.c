@@ -8,7 +8,8 @@
    - every loop says once why it ended;
    - a reader who comes late reads the same lines;
    - from any event it recovers to an end, and to the same one if nothing in it is a race;
-   - it can be cancelled at any event. */
+   - it can be cancelled at any event;
+   - it can be stopped between passes from any event on, again and again, and comes to the same end. */
 #include "agents.h"
 
 #include <stdlib.h>
@@ -431,6 +432,57 @@ static void check_recovery(struct watch *w, const char *want, int status)
              rondo_status_text(t.result.status), is, rondo_status_text(status), want, t.log.data);
 }
 
+static int times_stopped; // in all
+
+struct stops {
+    int at;   // the event after which it is asked to stop
+    int left; // times
+};
+
+static void stop_at(struct trial *t, const rondo_event *ev)
+{
+    const struct stops *stops = t->data;
+    show(t, ev);
+    if (stops->left && t->events == stops->at)
+        rondo_run_stop(t->run, "by chance");
+}
+
+/* Stopped, saved, recovered: it is as if it had not been, and a replay says the same. */
+static void check_stops(uint64_t seed, int at, const char *want, int status)
+{
+    struct stops stops = { at, 3 };
+    size_t len = 0;
+    char *log = NULL;
+    for (bool has_ended = false; !has_ended; stops.left -= stops.left > 0) {
+        TRIAL t = { .on_event = stop_at, .data = &stops,
+                    .options = { .id = "r", .max_concurrency = (int)(seed % 4), .timeout_ms = HANGS_MS } };
+        if (log)
+            trial_recover(&t, tree_of(seed), log, len);
+        else
+            trial_run(&t, tree_of(seed), "1");
+        rondo_text_free(log);
+        log = rondo_run_save(t.run, &len);
+        has_ended = !rondo_run_has_stopped(t.run);
+        const char *is = t.output ? t.output : "none";
+        if (t.took_ms >= HANGS_MS)
+            FAIL("seed %llu, stopped at event %d: it hangs\n%s", (unsigned long long)seed, at, t.log.data);
+        if (has_ended && !wild && (strcmp(is, want) != 0 || t.result.status != status))
+            FAIL("seed %llu, stopped at event %d: %s %s, expected %s %s\n%s", (unsigned long long)seed, at,
+                 rondo_status_text(t.result.status), is, rondo_status_text(status), want, t.log.data);
+        if (!has_ended && stops.left == 0)
+            FAIL("seed %llu, event %d: it stops though nobody has asked", (unsigned long long)seed, at);
+        if (!has_ended && strcmp(t.err.message, "the run has stopped between passes") != 0)
+            FAIL("seed %llu, stopped at event %d: %s", (unsigned long long)seed, at, t.err.message);
+        times_stopped += !has_ended;
+        rondo_error err;
+        rondo_node *again = tree_of(seed);
+        if (rondo_run_replay(t.engine, again, log, len, &err) < 0)
+            FAIL("seed %llu, stopped at event %d: %s", (unsigned long long)seed, at, err.message);
+        rondo_node_unref(again);
+    }
+    rondo_text_free(log);
+}
+
 static void check_late_reader(uint64_t seed, const char *lines)
 {
     TRIAL t = { .options = { .id = "r", .max_concurrency = (int)(seed % 4), .timeout_ms = HANGS_MS } };
@@ -474,6 +526,7 @@ static void check_seed(uint64_t seed, bool late)
         struct watch stopped = { .cancel_at = 1 + (int)(mix(seed * 5 + (uint64_t)i) % (uint64_t)events) };
         TRIAL t = { 0 };
         watch_run(&t, &stopped, seed);
+        check_stops(seed, 1 + (int)(mix(seed * 7 + (uint64_t)i) % (uint64_t)events), want, status);
     }
     free(want);
 }
@@ -499,6 +552,7 @@ static void check_seeds(uint64_t first, bool late)
 TEST(calm_workflows_recover_to_the_same_end)
 {
     check_seeds(1, true);
+    CHECK(times_stopped > 10 || getenv("SEED"));
 }
 
 TEST(wild_workflows_keep_the_rules)

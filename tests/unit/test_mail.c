@@ -200,6 +200,57 @@ TEST(several_under_one_name_are_named)
                               "\"why\":\"several work under that name: p.x.b, p.y.b\""));
 }
 
+/* ---- loops ------------------------------------------------------------------------------------------- */
+
+/* What a pass sends to its loop, every agent of the next one has from its start; after the last pass nobody has. */
+TEST(the_next_pass_of_a_loop_hears_what_is_sent_to_it)
+{
+    struct chat a = { "a", { { "loop", "go on" } } }, b = { "b" };
+    TRIAL t = { 0 };
+    trial_run(&t, LOOP("loop", SEQ(NULL, chat_node(&a), chat_node(&b)), .max_iterations = 3), NULL);
+    CHECK_STR(a.given, "||loop.0.a: go on; |loop.1.a: go on; ");
+    CHECK_STR(b.given, a.given);
+    CHECK_INT(count(&t, "agent_inbox_drain loop"), 2);
+    CHECK(strstr(t.json.data, "\"data\":{\"from\":\"loop.0.a\",\"to\":\"loop\",\"text\":\"go on\",\"kind\":\"info\","
+                              "\"msg_type\":0,\"sent\":6,\"pass\":1}"));
+    CHECK_INT(count(&t, "message_dropped"), 1);
+    CHECK(strstr(t.json.data, "\"reason\":\"loop-ended\",\"from\":\"loop.2.a\",\"to\":\"loop\",\"kind\":\"info\","
+                              "\"why\":\"it ended after pass 3: max_iterations\""));
+}
+
+/* One that waits, by name and by path; no message ends one. */
+TEST(a_loop_that_has_not_begun_hears_it_in_its_first_pass)
+{
+    struct chat a = { "a", { { "s.loop", "path" }, { "loop", "name" }, { "loop", "stop", "cancel" } } }, b = { "b" };
+    struct chat c = { "c", { { "loop", "late" } } };
+    TRIAL t = { 0 };
+    trial_run(&t, SEQ("s", chat_node(&a), LOOP("loop", chat_node(&b), .max_iterations = 2), chat_node(&c)), NULL);
+    CHECK_STR(b.given, "|s.a: path; s.a: name; |");
+    CHECK_INT(count(&t, "message_dropped"), 2);
+    CHECK(strstr(t.json.data, "\"why\":\"it is a loop, which no message ends\""));
+    CHECK(strstr(t.json.data, "\"reason\":\"loop-ended\",\"from\":\"s.c\",\"to\":\"loop\""));
+}
+
+/* All passes of a loop inside belong to the pass, and so do all items.  A step that is tried again has it again. */
+TEST(everybody_in_a_pass_hears_it)
+{
+    struct chat a = { "a", .fails = 1 }, b = { "b" }, c = { "c", { { "out", "x" } } };
+    TRIAL t = { 0 };
+    rondo_node *inner = LOOP("in", SEQ(NULL, chat_node(&b)), .max_iterations = 2);
+    rondo_node *tries = rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "a", .run = chat_run, .user = &a,
+                                                         .options = { .retry = { .attempts = 3 } } });
+    trial_run(&t, LOOP("out", SEQ(NULL, tries, inner, EACH("e", SEQ(NULL, chat_node(&c)), .items = two_items,
+                                                            .max_concurrency = 1)), .max_iterations = 2), NULL);
+    const char *twice = "out.0.e[0].c: x; out.0.e[1].c: x; ";
+    char b_given[256];
+    snprintf(b_given, sizeof b_given, "|||%s|%s", twice, twice);
+    CHECK_STR(a.given, "|||out.0.e[0].c: x; out.0.e[1].c: x; ");
+    CHECK_STR(b.given, b_given);
+    CHECK_INT(count(&t, "agent_inbox_drain out"), 2);
+    CHECK_INT(count(&t, "message_dropped"), 2); // of the last pass
+    CHECK(strstr(c.given, twice));
+}
+
 /* ---- the reasons ------------------------------------------------------------------------------------- */
 
 /* ZF-B26 */
