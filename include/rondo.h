@@ -1131,6 +1131,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(WAKE_WARNING, 40, "max_wake_cycles_warning")                                              \
     X(COORDINATOR_INBOX, 41, "coordinator_inbox_message") /* what the coordinator is told */   \
     X(RESUME_QUEUED, 42, "resume_queued")    /* a step that has ended is to speak again, and is at it already */ \
+    X(FILES_SEEN, 43, "files_seen")          /* what `stall.files` names, before an agent and after it */ \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

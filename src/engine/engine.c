@@ -16,6 +16,7 @@
    its reader gets the error, and it can be recovered from what the journal has. */
 #include "engine/shell.h"
 #include "engine/taped.h"
+#include "engine/watch.h"
 
 #include "base/hash.h"
 #include "cel/cel.h"
@@ -100,6 +101,8 @@ struct rondo_event *shell_next_event(rondo_run *run)
 
 void shell_happened(rondo_run *run, const struct rondo_event *ev)
 {
+    if (UNLIKELY(run->watches) && watch_keeps(run, ev))
+        return;
     struct rondo_event *place = shell_next_event(run);
     if (!place) {
         json_decref(ev->value);
@@ -126,7 +129,7 @@ json_t *shell_clean(const rondo_run *run, int type, uint16_t flags, json_t *valu
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
 {
     struct act *act = run_find_act(&run->core, slot, gen);
-    if (!act || run->ended)
+    if (!act || run->ended || (UNLIKELY(run->watches) && watch_delays(run, slot, gen)))
         return;
     act->lingers = false;
     act->wound_down = true;
@@ -327,6 +330,7 @@ void shell_drop(rondo_run *run)
     if (run->engine->turn_run == run)
         shell_let_go(run->engine);
     turns_forget(run);
+    watch_forget(run);
     mailbox_forget(&run->engine->mail, run);
     shell_stop(run);
 }
@@ -767,6 +771,7 @@ void shell_free_run(rondo_run *run)
     turns_forget(run);
     turns_unlink(run);
     forget_ready(run);
+    watch_forget(run);
     mailbox_forget(&engine->mail, run);
     shell_stop(run);
     later_unlink(run);

@@ -223,6 +223,7 @@ struct rondo_run {
     struct result found_result;
     uint32_t timers; // entries in the engine's heap
     int64_t ahead_ns; // how far its own time is ahead of the clock
+    struct watch *watches; // agents whose work is compared, see watch.h; NULL
     uint32_t laters; // open tokens; guarded by the mailbox's lock
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL

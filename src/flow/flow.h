@@ -257,6 +257,9 @@ struct flow_loop {
     int patience;
     double min_gain;
     int stall_repeats, stall_action;
+    const char **stall_files; // patterns of files that are compared instead of outputs
+    uint32_t stall_file_count;
+    bool stall_words; // both are
     int memory_mode, memory_window;
     bool no_feedback;
     struct flow_text feedback;
@@ -503,6 +506,7 @@ struct flow_hooks {
     rondo_producer input, pass, item, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
+    const struct watcher *watcher; // of loops with stall_files
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
     /* What a rehearsal makes up leads loops to their caps: that does not fail them, unless answers of a step in them
        were given.  NULL: it is no rehearsal. */

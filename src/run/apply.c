@@ -19,6 +19,7 @@
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/seen.h"
 #include "run/usage.h"
 
 #include <stdio.h>
@@ -1003,6 +1004,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_WAKE_WARNING] = mail_warn,
     [RONDO_EV_COORDINATOR_INBOX] = coordinator_notice,
     [RONDO_EV_RESUME_QUEUED] = mail_tell_queued,
+    [RONDO_EV_FILES_SEEN] = seen_apply,
 };
 
 /* What the coordinator is told of as long as there is somebody who ends. */

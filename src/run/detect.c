@@ -1,10 +1,11 @@
-/* detect.c - same output again and again, A-B-A-B, and no gain of score.
+/* detect.c - same output again and again, no file that changes, A-B-A-B, and no gain of score.
 
    Outputs are compared by their hash over a walk that does not depend on the order of keys, so a
    polling loop whose result changes never trips. */
 #include "run/detect.h"
 
 #include "data/value.h"
+#include "run/seen.h"
 
 static uint32_t window(const struct act *act)
 {
@@ -27,6 +28,16 @@ static void note_score(struct loop_act *l, const struct pass *pass, double min_g
     }
 }
 
+/* Outputs that are the same in a row.  Where files are watched, one pass after another that changes none of them: as
+   long as none ever did, or where words are watched as well, only if the outputs are the same. */
+static uint32_t count_repeats(const struct act *act, uint64_t hash)
+{
+    const struct loop_act *l = act->loop;
+    bool files_suffice = act->node->loop.watcher && !act->node->loop.watches_words && l->ever_changed;
+    bool is_same = files_suffice || (l->seen && hash == l->last_hash);
+    return is_same ? l->repeats + 1 : 1;
+}
+
 void detect_pass(struct act *act, const struct pass *pass)
 {
     const struct node_loop *def = &act->node->loop;
@@ -35,8 +46,12 @@ void detect_pass(struct act *act, const struct pass *pass)
         note_score(l, pass, def->min_gain);
     if (!def->stall_repeats && !def->oscillation)
         return;
+    if (UNLIKELY(def->watcher) && seen_change(act)) {
+        detect_forget(act);
+        return;
+    }
     uint64_t hash = value_hash(pass->out.value);
-    l->repeats = l->seen && hash == l->last_hash ? l->repeats + 1 : 1;
+    l->repeats = count_repeats(act, hash);
     l->last_hash = hash;
     if (def->oscillation)
         l->hashes[l->seen % window(act)] = hash;

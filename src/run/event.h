@@ -121,6 +121,7 @@ enum {
     X(WAKE_WARNING, JOURNALED | HAS_ACT | HAS_CHILD | HAS_ORDINAL)              \
     X(COORDINATOR_INBOX, JOURNALED | HAS_ACT)                                   \
     X(RESUME_QUEUED, JOURNALED | HAS_NUM)                                       \
+    X(FILES_SEEN, JOURNALED | HAS_ACT)                                          \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];
