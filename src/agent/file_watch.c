@@ -15,6 +15,7 @@
 #include "agent/call.h"
 
 #include "agent/file_marks.h"
+#include "agent/player.h"
 #include "io/file.h"
 #include "io/git.h"
 #include "run/act.h"
@@ -462,14 +463,24 @@ static struct area *area_of(struct room *room, const char *folder, const struct 
 
 /* ---- the watcher ---------------------------------------------------------------------------------------- */
 
-/* Words of a script change nothing, nor does what is made up or played back. */
-static bool wants(rondo_run *owner, const struct act *agent)
+static const json_t *recall(rondo_run *owner, struct run *run, const struct act *agent)
+{
+    auto_buf struct buf path = { 0 };
+    const struct call_env *env = flows_env(owner);
+    path_put_act(&path, run, agent);
+    return env->player ? player_seen(env->player, buf_text(&path)) : NULL;
+}
+
+/* Words of a script change nothing, nor does what is made up. */
+static bool wants(rondo_run *owner, struct run *run, const struct act *agent)
 {
     const struct call_env *env = flows_env(owner);
     const struct flow_step *step = agent->node->step;
-    if (!env || env->player || !step || step->body != BODY_AGENT)
+    if (!env || !step || step->body != BODY_AGENT)
         return false;
     int kind = step->agent ? step->agent->kind : AGENT_MODEL;
+    if (env->player)
+        return recall(owner, run, agent);
     if (env->rehearse)
         return kind == AGENT_COMMAND && env->commands;
     return kind != AGENT_SCRIPT && kind != AGENT_WORKFLOW;
@@ -514,4 +525,4 @@ static void stop(struct look *look)
     mem_free(look);
 }
 
-const struct watcher file_watcher = { .wants = wants, .start = start, .stop = stop };
+const struct watcher file_watcher = { .wants = wants, .recall = recall, .start = start, .stop = stop };

@@ -7,6 +7,7 @@
        AFTER   it has ended; what it said last is kept back until it is told what has changed */
 #include "engine/watch.h"
 
+#include "agent/recorder.h"
 #include "run/loop.h"
 #include "run/seen.h"
 
@@ -34,6 +35,7 @@ struct watch {
     struct rondo_event *kept; // what the agent said last, values owned
     uint32_t kept_count, kept_cap;
     char *why; // a look failed; NULL
+    json_t *recorded; // what is told instead of looking, owned; NULL
 };
 
 /* ---- the list of a run -------------------------------------------------------------------------------- */
@@ -85,6 +87,7 @@ static void watch_free(struct watch *watch)
         json_decref(watch->kept[i].value);
     mem_free(watch->kept);
     mem_free(watch->why);
+    json_decref(watch->recorded);
     mem_free(watch);
 }
 
@@ -106,9 +109,18 @@ static void drop_stale(rondo_run *run)
 
 /* ---- telling what was seen ------------------------------------------------------------------------------ */
 
-static void tell(const struct watch *watch, const char *name, json_t *list)
+/* As the event has it; list is taken. */
+static json_t *value_of(const struct watch *watch, const char *when, const char *name, json_t *list)
 {
-    json_t *value = json_pack("{s:o, s:s*}", name, list, "error", watch->why);
+    json_t *recorded = json_object_get(watch->recorded, when);
+    json_t *value = recorded ? json_incref(recorded) : json_pack("{s:O, s:s*}", name, list, "error", watch->why);
+    json_decref(list);
+    return value;
+}
+
+/* Takes value. */
+static void tell(const struct watch *watch, json_t *value)
+{
     shell_happened(watch->run, &(struct rondo_event){ .type = RONDO_EV_FILES_SEEN, .act = watch->slot,
                                                       .ordinal = watch->gen, .flags = EF_VALUE, .value = value });
 }
@@ -120,13 +132,23 @@ static void end_before(struct watch *watch)
         json_array_append_new(marks, watch->glances[i].mark ? json_string(watch->glances[i].mark) : json_null());
     watch->phase = WORKS;
     clear_glances(watch);
-    tell(watch, "marks", marks);
+    tell(watch, value_of(watch, "before", "marks", marks));
     mem_free(TAKE(watch->why));
 }
 
 static json_t *mark_before(const struct act *act, uint32_t i)
 {
     return json_array_get(json_object_get(act->seen, "marks"), i);
+}
+
+/* A run that is being recorded. */
+static void record(const struct watch *watch, json_t *value)
+{
+    rondo_run *run = watch->run;
+    if (run->recorder)
+        recorder_see(run->recorder, &(struct heard){ .act = watch->slot, .gen = watch->gen, .value = value,
+                                                     .turn = run->core.seq,
+                                                     .at_ns = shell_run_ns(run) - run_act(&run->core, 0)->start_ns });
 }
 
 static void end_after(struct watch *watch, const struct act *act)
@@ -136,8 +158,10 @@ static void end_after(struct watch *watch, const struct act *act)
         const char *before = json_string_value(mark_before(act, i)), *now = watch->glances[i].mark;
         json_array_append_new(changed, before && now ? json_boolean(strcmp(before, now) != 0) : json_null());
     }
-    tell(watch, "changed", changed);
+    json_t *value = value_of(watch, "after", "changed", changed);
     rondo_run *run = watch->run;
+    record(watch, value);
+    tell(watch, value);
     struct rondo_event *kept = TAKE(watch->kept);
     uint32_t count = watch->kept_count, slot = watch->slot, gen = watch->gen;
     bool winds_down = watch->winds_down;
@@ -207,7 +231,7 @@ static void look(struct watch *watch, struct act *act)
     for (struct act *loop = act; (loop = seen_loop_around(core, loop)); i++) {
         watch->glances[i] = (struct glance){ .watch = watch, .watcher = loop->node->loop.watcher };
         bool has_before = watch->phase == BEFORE || json_is_string(mark_before(act, i));
-        if (has_before && !seen_is_settled(loop))
+        if (has_before && !seen_is_settled(loop) && !watch->recorded)
             start_look(&watch->glances[i], act, loop);
     }
     if (!watch->left)
@@ -223,11 +247,11 @@ static bool is_settled(struct run *core, const struct act *act)
     return true;
 }
 
-static struct watch *watch_new(rondo_run *run, const struct act *act)
+static struct watch *watch_new(rondo_run *run, const struct act *act, json_t *recorded)
 {
     struct watch *watch = mem_zalloc(sizeof *watch);
     *watch = (struct watch){ .next = run->watches, .run = run, .slot = act->slot, .gen = act->gen,
-                             .phase = act->seen ? WORKS : BEFORE };
+                             .phase = act->seen ? WORKS : BEFORE, .recorded = json_incref(recorded) };
     return run->watches = watch;
 }
 
@@ -240,9 +264,10 @@ bool watch_begin(rondo_run *run, struct act *act)
     struct watch *watch = find(run, act->slot, act->gen);
     if (watch)
         return watch->phase == BEFORE;
-    if (!loop->node->loop.watcher->wants(run, act) || (!act->seen && is_settled(&run->core, act)))
+    const struct watcher *watcher = loop->node->loop.watcher;
+    if (!watcher->wants(run, &run->core, act) || (!act->seen && is_settled(&run->core, act)))
         return false;
-    watch = watch_new(run, act);
+    watch = watch_new(run, act, (json_t *)watcher->recall(run, &run->core, act));
     if (watch->phase == WORKS)
         return false;
     look(watch, act);

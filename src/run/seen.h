@@ -29,7 +29,10 @@ struct look_call {
 
 struct watcher {
     /* Can this agent change anything, the way in which it is carried out? */
-    bool (*wants)(rondo_run *owner, const struct act *agent);
+    bool (*wants)(rondo_run *owner, struct run *run, const struct act *agent);
+
+    /* What is to be told of it without a look, { before, after }, as it was recorded; NULL.  Borrowed. */
+    const json_t *(*recall)(rondo_run *owner, struct run *run, const struct act *agent);
 
     /* done() comes once, later and on the loop's thread, unless the look is stopped before.  NULL: it cannot begin. */
     struct look *(*start)(const struct look_call *call, rondo_error *err);

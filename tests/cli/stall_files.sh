@@ -138,6 +138,21 @@ F
 two="stalled: no file changed in 2 passes in a row (stall.repeats: 2)"
 run "loops in loops" "--+,-?, $two,---,--, $two,---,--, $two, $two"
 
+# ---- recordings -----------------------------------------------------------------------------------------------------
+folder records
+coder 'onError: continue, stall: { files: ["src/**"] }'
+printf '%s\n' 'echo 1 >src/a' 'true' 'echo 2 >src/a; exit 1' 'echo 3 >src/b' >work
+"$RONDO" run --store "$scratch/s.db" --json w.yaml --record src/rec >out 2>err </dev/null
+same "a recording that grows among the files is no change" "$(story out)" "+,-,+,+,-,-,-, $still"
+mv src elsewhere
+for i in 1 2; do
+    "$RONDO" run --store :memory: --json w.yaml --replay elsewhere/rec --record "rec.$i" >played 2>err </dev/null
+    [ -s "rec.$i" ] || bad "a replay: $(cat err)"
+    same "what was recorded is told again" "$(story played)" "+,-,+,+,-,-,-, $still"
+    same "as it was" "$(jq -c 'select(.type == "files_seen") | [.path, .data]' played)" "$(jq -c 'select(.type == "files_seen") | [.path, .data]' out)"
+    mv "rec.$i" elsewhere/rec
+done
+
 # ---- kill -9 in the middle of a pass ----------------------------------------------------------------------------------
 # The pass had changed something before its process died, and changes nothing when it is done again.
 killed() { # NAME: of a folder whose work is there
