@@ -299,6 +299,7 @@ struct walk {
     struct file_job *job;
     struct buf path; // from the folder
     uint32_t visited, depth;
+    bool finds_one; // and then it is over: RONDO_ECANCELLED
 };
 
 static int walk_folder(struct walk *walk, int dir, const char *name, rondo_error *err);
@@ -325,6 +326,8 @@ static int walk_entry(struct walk *walk, int dir, const struct dirent *entry, ro
              file_patterns_fit(walk->job->patterns, buf_text(&walk->path), walk->job->hits))
         file_lines_add(&walk->job->paths, mem_strdup(buf_text(&walk->path)));
     walk->path.len = len;
+    if (walk->finds_one && walk->job->paths.count && rc == 0)
+        return err_set(err, RONDO_ECANCELLED, "one is enough");
     return rc;
 }
 
@@ -372,6 +375,25 @@ static int read_all(struct file_job *job, int dir, rondo_error *err)
     *job->cache = fresh;
     put_mark(job);
     return 0;
+}
+
+int file_is_a_match(const char *folder, const char *pattern, rondo_error *err)
+{
+    struct file_patterns patterns;
+    if (file_patterns_init(&patterns, folder, &pattern, 1, err) < 0)
+        return err->code;
+    struct file_job job = { .patterns = &patterns };
+    struct walk walk = { .job = &job, .finds_one = true };
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = dir < 0 ? 0 : walk_folder(&walk, dir, ".", err);
+    bool is_there = job.paths.count || dir < 0; // of a folder that is not there (yet) nothing is known
+    if (dir >= 0)
+        close(dir);
+    buf_free(&walk.path);
+    file_job_clear(&job);
+    file_patterns_clear(&patterns);
+    if (is_there || (rc < 0 && err->code != RONDO_ECANCELLED))
+        return is_there ? 0 : err->code;
+    return err_set(err, RONDO_ENOTFOUND, "no file in '%.200s' fits '%.200s'", folder, pattern);
 }
 
 int file_job_run(struct file_job *job, rondo_error *err)

@@ -39,6 +39,9 @@ int file_patterns_init(struct file_patterns *ret, const char *folder, const char
                        rondo_error *err);
 void file_patterns_clear(struct file_patterns *patterns);
 
+/* Is there a file in the folder that fits?  0, RONDO_ENOTFOUND, or what is wrong with the pattern or the folder. */
+int file_is_a_match(const char *folder, const char *pattern, rondo_error *err);
+
 /* Does one of them fit?  hits, if given, counts for each of them. */
 bool file_patterns_fit(const struct file_patterns *patterns, const char *path, uint32_t *hits);
 

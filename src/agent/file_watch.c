@@ -414,7 +414,7 @@ static struct room *room_of(struct loop *loop, rondo_error *err)
     room->async = mem_zalloc(sizeof *room->async);
     int rc = uv_async_init(loop_uv(loop), room->async, on_async);
     if (rc < 0) {
-        err_set(err, RONDO_EFAILED, "stall.files: %s", uv_strerror(rc));
+        err_set(err, RONDO_EFAILED, "%s", uv_strerror(rc));
         mem_free(room->async);
         mem_free(room);
         return NULL;
@@ -495,8 +495,10 @@ static struct look *start(const struct look_call *call, rondo_error *err)
     auto_free char *branch = folder ? isolated_branch(call->owner, call->run, call->agent) : NULL;
     struct room *room = folder ? room_of(call->loop, err) : NULL;
     struct area *area = room ? area_of(room, folder, step->loop, branch, err) : NULL;
-    if (!area)
+    if (!area) {
+        err_in(err, "stall.files");
         return NULL;
+    }
     struct look *look = mem_alloc(sizeof *look);
     *look = (struct look){ area->waiting, area, call->done, call->user };
     area->waiting = look;

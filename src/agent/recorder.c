@@ -334,7 +334,7 @@ void recorder_begin(struct recorder *rec, rondo_task *task, const struct flow_st
 void recorder_hear(struct recorder *rec, const struct heard *heard)
 {
     struct pending *call = heard->act < rec->count ? &rec->pending[heard->act] : NULL;
-    if (!call || !call->line || call->gen != heard->gen || call->reply) // behind its end comes only what follows from it
+    if (!call || !call->line || call->gen != heard->gen || call->reply) // its end is the last
         return;
     if (heard->type == RONDO_EV_STEP_END || heard->type == RONDO_EV_STEP_FAILED) {
         call->reply = reply_of(call, heard);

@@ -456,8 +456,9 @@ void flow_own_file(struct flow *flow, struct flow *file);
    find: is there such a command, by its path from `folder` or by a name in PATH?  0 or a code: what is said of it is
    only a warning; NULL: nobody asks.
 
-   has: is there what a command was promised, by its name or by its path from `folder`?  As find. */
-enum flow_need { NEED_VARIABLE, NEED_FILE, NEED_FOLDER };
+   has: is there what a command was promised, by its name or by its path from `folder`, or a file that a pattern fits?
+   As find. */
+enum flow_need { NEED_VARIABLE, NEED_FILE, NEED_FOLDER, NEED_MATCH };
 
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
