@@ -112,9 +112,25 @@ static bool is_on_the_way(const struct file_patterns *patterns, const char *path
     return false;
 }
 
+/* Git's and rondo's own. */
+static bool is_left_out(const char *name, size_t len)
+{
+    return (len == 4 && memcmp(name, ".git", 4) == 0) || (len == 6 && memcmp(name, ".rondo", 6) == 0);
+}
+
+static bool is_in_left_out(const char *path)
+{
+    for (size_t len = strcspn(path, "/"); path[len]; path += len + 1, len = strcspn(path, "/"))
+        if (is_left_out(path, len))
+            return true;
+    return false;
+}
+
 bool file_patterns_fit(const struct file_patterns *patterns, const char *path, uint32_t *hits)
 {
     bool fits = false;
+    if (is_in_left_out(path))
+        return false;
     for (uint32_t i = 0; i < patterns->count && (hits || !fits); i++) {
         bool fits_this = glob_fits(patterns->globs[i], path);
         fits |= fits_this;
@@ -318,8 +334,7 @@ static int walk_entry(struct walk *walk, int dir, const struct dirent *entry, ro
     if (type == DT_UNKNOWN && fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         type = IFTODT(st.st_mode);
     buf_printf(&walk->path, "%s%s", len ? "/" : "", entry->d_name);
-    bool is_left_out = strcmp(entry->d_name, ".git") == 0 || strcmp(entry->d_name, ".rondo") == 0;
-    if (type == DT_DIR && !is_left_out && walk->depth < DEPTH_MAX &&
+    if (type == DT_DIR && !is_left_out(entry->d_name, strlen(entry->d_name)) && walk->depth < DEPTH_MAX &&
         is_on_the_way(walk->job->patterns, buf_text(&walk->path)))
         rc = walk_folder(walk, dir, entry->d_name, err);
     else if ((type == DT_REG || type == DT_LNK) &&

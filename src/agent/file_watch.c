@@ -310,6 +310,7 @@ static void tree_words(const struct area *area, struct words *words)
     for (size_t i = 0; i < COUNT(list); i++)
         add_word(words, list[i]);
     add_word(words, area->head ? area->head : "HEAD");
+    add_folders(area, words);
 }
 
 static const struct {

@@ -483,7 +483,13 @@ static void wait_virtual(rondo_engine *engine, int64_t due_ns)
         engine->virtual_ns = MAX(engine->virtual_ns, first->due);
 }
 
-/* Children and servers know nothing of virtual time: while one is at work, time goes as it does for them. */
+/* Children, servers and threads that read files know nothing of virtual time: while one is at work, time goes as it
+   does for them. */
+static bool is_time_real(const rondo_engine *engine)
+{
+    return process_count(engine->loop) || http_count(engine->loop) || engine->looks;
+}
+
 static void wait_for_children(rondo_engine *engine, int64_t due_ns)
 {
     const struct heap_entry *first = heap_first(&engine->timers);
@@ -499,7 +505,7 @@ static void wait_for_something(rondo_engine *engine, int64_t due_ns)
     const struct heap_entry *first = heap_first(&engine->timers);
     if (due_ns == 0)
         loop_wait(engine->loop, 0);
-    else if (engine->virtual_time && (process_count(engine->loop) || http_count(engine->loop)))
+    else if (engine->virtual_time && is_time_real(engine))
         wait_for_children(engine, due_ns);
     else if (engine->virtual_time)
         wait_virtual(engine, due_ns);

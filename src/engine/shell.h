@@ -174,6 +174,7 @@ struct rondo_engine {
     uint32_t spare_turn_count, spare_turn_cap;
     rondo_run *staged_first, *staged_last; // whose turns wait for a commit
     uint32_t staged_count;
+    uint32_t looks; // under way, see watch.h
     rondo_run *fresh_first, *fresh_last; // whose turns were committed and put aside, to be handed out
     int64_t looked_ns, renewed_ns; // when the store was last asked for news, its leases renewed
     struct buf record;

@@ -56,22 +56,13 @@ static void unlink_watch(struct watch *watch)
     *at = watch->next;
 }
 
-/* Time that only passes when nothing is at work stands still meanwhile. */
-static void count_external(const struct watch *watch, int change)
-{
-    struct mailbox *mail = &watch->run->engine->mail;
-    pthread_mutex_lock(&mail->lock);
-    mail->external += (uint32_t)change;
-    pthread_mutex_unlock(&mail->lock);
-}
-
 static void clear_glances(struct watch *watch)
 {
     for (uint32_t i = 0; i < watch->count; i++) {
         struct glance *glance = &watch->glances[i];
         if (glance->look) {
             glance->watcher->stop(glance->look);
-            count_external(watch, -1);
+            watch->run->engine->looks--;
         }
         mem_free(glance->mark);
     }
@@ -199,7 +190,7 @@ static void on_done(const char *mark, const rondo_error *err, void *user)
     struct watch *watch = glance->watch;
     glance->look = NULL;
     glance->mark = mem_strdup(mark);
-    count_external(watch, -1);
+    watch->run->engine->looks--;
     if (err)
         note_failure(watch, err);
     if (--watch->left == 0)
@@ -218,7 +209,7 @@ static void start_look(struct glance *glance, struct act *act, struct act *loop)
         return;
     }
     watch->left++;
-    count_external(watch, 1);
+    watch->run->engine->looks++;
 }
 
 static void look(struct watch *watch, struct act *act)

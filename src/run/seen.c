@@ -64,7 +64,7 @@ void seen_apply(struct run *run, struct rondo_event *ev)
 bool seen_admits(struct run *run, const struct rondo_event *ev)
 {
     const struct act *act = ev->act < run->act_count ? run->acts[ev->act] : NULL;
-    if (!act || act->state == ACT_FREE || act->node->kind != RONDO_KIND_AGENT || !seen_loop_around(run, act))
+    if (!act || act->state == ACT_FREE || act->node->kind != RONDO_KIND_AGENT)
         return false;
     return ev->flags & EF_VALUE && json_is_array(json_object_get(ev->value, act->seen ? "changed" : "marks"));
 }
