@@ -3,15 +3,15 @@
    An *area* is a folder with the patterns of one loop.  It hangs on the event loop and keeps what was read.  One look
    at a time is under way there; those who ask meanwhile share the next one.  A look is a chain:
 
-       LIST  in a git repository: what the index has, what the working tree has besides, and what was changed there
-       TREE  what HEAD has
-       READ  a thread reads what git knows nothing of; without git it also finds the files
+       LIST  In a git repository git lists the index, the changes of the working tree, and new files.
+       TREE  Git lists the files of HEAD.
+       READ  A thread reads the files that are changed or new.  Without git it finds all files and reads them.
 
    In a repository git says which files were changed, so only these and new ones are read.  What git ignores is not
    among them.  A step with a worktree of its own leaves its changes on a branch: there is nothing to read, and instead
    of LIST and READ the chain has
 
-       FIND  the branch; until it is there, HEAD */
+       FIND  Git looks for the branch.  Until it is there, HEAD takes its place. */
 #include "agent/call.h"
 
 #include "agent/file_marks.h"

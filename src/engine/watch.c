@@ -1,10 +1,10 @@
 /* watch.c - see watch.h.
 
-   Both comparisons take their time, so the agent's first call waits for one, and its end for the other:
+   A look takes its time.  So the call of the agent waits for the first one, and its end for the second:
 
-       BEFORE  the marks are made; then they are told, and the agent is invoked when that is in the journal
-       WORKS   the agent is at work
-       AFTER   it has ended; what it said last is kept back until it is told what has changed */
+       BEFORE  The watchers make the marks, and we tell them.  The journal has them, then the agent is invoked.
+       WORKS   The agent is at work.
+       AFTER   It has ended.  We keep back what it said last until we have told what has changed. */
 #include "engine/watch.h"
 
 #include "agent/recorder.h"

@@ -28,8 +28,8 @@ static void note_score(struct loop_act *l, const struct pass *pass, double min_g
     }
 }
 
-/* Outputs that are the same in a row.  Where files are watched, one pass after another that changes none of them: as
-   long as none ever did, or where words are watched as well, only if the outputs are the same. */
+/* Outputs in a row that are the same.  A watching loop counts passes in a row that change no file.  Its words have to
+   stay the same, too, until a pass has changed a file, or always if it watches them as well. */
 static uint32_t count_repeats(const struct act *act, uint64_t hash)
 {
     const struct loop_act *l = act->loop;

@@ -1,9 +1,9 @@
 /* seen.h - loops that look at what their agents change (`stall.files`).
 
-   The engine knows no file.  A loop of a workflow file has a watcher, and the shell asks it for a mark just before an
-   agent in the body is called and just after it has ended: a text that is another one when something was changed.  Both
-   are told to the run (files_seen): the marks of before, one for each watching loop around the agent, the innermost
-   first, and afterwards for each of them whether it has changed.  null stands for what is not known.
+   The engine knows no file.  A loop of a workflow file has a watcher.  The shell asks it for a mark just before it calls
+   an agent in the loop's body, and again just after the agent has ended.  A mark is a text; another one says that
+   something has changed.  The shell tells the run of both (files_seen): first the marks, then what has changed.  Each
+   has an entry for each watching loop around the agent, the innermost first; null says that it is not known.
 
    The first event is in the log before the agent begins.  So an agent that begins again after a crash is compared with
    what was there before its first beginning. */
@@ -15,7 +15,7 @@
 struct loop;
 struct look;
 
-/* What is to be looked at, and who is told; borrowed for the call. */
+/* One look: at what, and whom to tell.  Borrowed for the call. */
 struct look_call {
     struct loop *loop; // the event loop
     struct run *run;
@@ -31,7 +31,8 @@ struct watcher {
     /* Can this agent change anything, the way in which it is carried out? */
     bool (*wants)(rondo_run *owner, struct run *run, const struct act *agent);
 
-    /* What is to be told of it without a look, { before, after }, as it was recorded; NULL.  Borrowed. */
+    /* What a recording has of this agent, { before, after }: the shell tells it and does not look.  NULL: it looks.
+       Borrowed. */
     const json_t *(*recall)(rondo_run *owner, struct run *run, const struct act *agent);
 
     /* done() comes once, later and on the loop's thread, unless the look is stopped before.  NULL: it cannot begin. */
