@@ -57,8 +57,9 @@ struct area {
     enum stage stage;
     struct process *process; // git, while it is at work
     pthread_t thread;
-    bool has_thread, is_read; // is_read: the thread is through; guarded by the room's lock
-    bool was_told;            // of patterns that nothing fits
+    bool has_thread;
+    atomic_bool is_read; // the thread is through, and nothing of the job is its own any more
+    bool was_told;       // of patterns that nothing fits
     rondo_error err;
     struct look *looks, *waiting; // that share the present look; that came later
 };
@@ -67,7 +68,6 @@ struct area {
 struct room {
     struct loop *loop;
     uv_async_t *async;
-    pthread_mutex_t lock;
     struct area *areas;
 };
 
@@ -160,14 +160,10 @@ static void go(struct area *area, enum stage stage)
 static void *read_files(void *user)
 {
     struct area *area = user;
-    struct room *room = area->room;
-    rondo_error err = { 0 };
-    file_job_run(&area->job, &err);
-    pthread_mutex_lock(&room->lock);
-    area->err = err;
-    area->is_read = true;
-    uv_async_send(room->async);
-    pthread_mutex_unlock(&room->lock);
+    area->err.code = 0;
+    file_job_run(&area->job, &area->err);
+    atomic_store(&area->is_read, true);
+    uv_async_send(area->room->async);
     return NULL;
 }
 
@@ -178,7 +174,7 @@ static int start_reading(struct area *area, rondo_error *err)
     job->stores = &area->stores;
     job->cache = &area->cache;
     job->walks = !area->repository.entry;
-    area->is_read = false;
+    atomic_store(&area->is_read, false);
     int rc = pthread_create(&area->thread, NULL, read_files, area);
     if (rc != 0)
         return err_set(err, RONDO_EFAILED, "no thread can be made: %s", strerror(rc));
@@ -188,10 +184,7 @@ static int start_reading(struct area *area, rondo_error *err)
 
 static bool take_read(struct area *area)
 {
-    pthread_mutex_lock(&area->room->lock);
-    bool is_read = area->has_thread && area->is_read;
-    pthread_mutex_unlock(&area->room->lock);
-    if (!is_read)
+    if (!area->has_thread || !atomic_load(&area->is_read))
         return false;
     pthread_join(area->thread, NULL);
     area->has_thread = false;
@@ -399,7 +392,6 @@ static void room_close(void *thing)
         area_free(area);
     }
     uv_close((uv_handle_t *)room->async, on_closed);
-    pthread_mutex_destroy(&room->lock);
     mem_free(room);
 }
 
@@ -422,7 +414,6 @@ static struct room *room_of(struct loop *loop, rondo_error *err)
     }
     room->async->data = room;
     uv_unref((uv_handle_t *)room->async);
-    pthread_mutex_init(&room->lock, NULL);
     loop_hang(loop, &room_key, room, room_close);
     return room;
 }

@@ -1,9 +1,9 @@
 /* seen.h - loops that look at what their agents change (`stall.files`).
 
-   The engine knows no file.  A loop of a workflow file has a watcher.  The shell asks it for a mark just before it calls
-   an agent in the loop's body, and again just after the agent has ended.  A mark is a text; another one says that
-   something has changed.  The shell tells the run of both (files_seen): first the marks, then what has changed.  Each
-   has an entry for each watching loop around the agent, the innermost first; null says that it is not known.
+   The engine knows no file.  A loop of a workflow file has a watcher.  The shell asks it for a mark just before it
+   calls an agent in the loop's body, and again just after the agent has ended.  A mark is a text; another one says
+   that something has changed.  The shell tells the run of both (files_seen): first the marks, then what has changed.
+   Each has an entry for each watching loop around the agent, the innermost first; null says that it is not known.
 
    The first event is in the log before the agent begins.  So an agent that begins again after a crash is compared with
    what was there before its first beginning. */
