@@ -1156,6 +1156,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(LIMITS, 43, "limits_changed")          /* value: { path, limits } */                      \
     X(STOP_ASKED, 44, "stop_asked")          /* value: why; the run is to stop between passes */ \
     X(LOOP_PAUSED, 45, "loop_paused")        /* pass: how many ran; the next one waits for run_resumed */ \
+    X(FILES_SEEN, 46, "files_seen")          /* what `stall.files` names, before an agent and after it */ \
     X(OUTPUT, 63, "output")                  /* partial output; has no seq */
 
 enum rondo_event_type {

@@ -83,6 +83,9 @@ void later_after(rondo_later later, int64_t delay_ns, json_t *value,
 int64_t task_began_ns(rondo_task *task);
 int64_t task_now_ns(rondo_task *task);
 
+/* How agents of a run are carried out; NULL: it is no run of a file. */
+const struct call_env *flows_env(const rondo_run *run);
+
 /* The run cannot go on in a way that makes sense: everything ends, nothing is cleaned up, and the
    program's exit status says that it failed. */
 void flows_stop(rondo_run *run, const char *why);
@@ -229,6 +232,9 @@ void isolated_hurry(struct isolated *own);
 /* Can the files of this flow that ask for worktrees have them?  0 or RONDO_EINVAL. */
 int isolated_can_run(const struct flow *flow, const struct call_env *env, rondo_error *err);
 
+/* The branch that keeps what this agent changes in a worktree of its own; NULL: it has none.  The caller's. */
+char *isolated_branch(rondo_run *owner, struct run *run, const struct act *agent);
+
 /* Where commands of a step run when nobody says otherwise; NULL: nowhere in particular. */
 const char *call_folder(const struct call_env *env, const struct flow_step *step);
 
@@ -258,6 +264,9 @@ enum flow_answers rehearse_answers(const struct step_names *names, json_t *scrip
 
 /* The answer to a gate in a rehearsal, for whoever drives it: new.  Its path now, and in the definition. */
 json_t *rehearse_answer(const struct call_env *env, const struct flow_step *gate, const char *path, const char *plain);
+
+/* Compares the files that `stall.files` of a loop names (run/seen.h, file_watch.c). */
+extern const struct watcher file_watcher;
 
 /* Where an answer goes: to the task while its function runs, else (task is NULL) to its token. */
 struct addressee {

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "io/worktree.h"
+#include "run/act.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -80,18 +81,31 @@ static bool is_for(const struct call_env *env, const struct flow_step *step)
 }
 
 /* A file inside another is in the same worktrees. */
-bool isolated_is_wanted(rondo_task *task, const struct flow_step *step)
+static bool is_in_isolation(struct run *run, const struct act *act)
 {
-    struct run *run = task_run(task);
-    const struct call_env *env = task_env(task);
-    if (!is_for(env, step) || (env->rehearse && rehearse_script(task, step)))
-        return false;
-    for (const struct act *act = task_act(task);; act = run_act(run, act->parent)) {
+    for (;; act = run_act(run, act->parent)) {
         if (act->node->flow && flow_isolates(act->node->flow))
             return true;
         if (!act->slot)
             return false;
     }
+}
+
+bool isolated_is_wanted(rondo_task *task, const struct flow_step *step)
+{
+    const struct call_env *env = task_env(task);
+    if (!is_for(env, step) || (env->rehearse && rehearse_script(task, step)))
+        return false;
+    return is_in_isolation(task_run(task), task_act(task));
+}
+
+char *isolated_branch(rondo_run *owner, struct run *run, const struct act *agent)
+{
+    auto_buf struct buf path = { 0 };
+    if (!is_for(flows_env(owner), agent->node->step) || !is_in_isolation(run, agent))
+        return NULL;
+    path_put_act(&path, run, agent);
+    return branch_name(rondo_run_id(owner), buf_text(&path));
 }
 
 /* ---- the beginning ------------------------------------------------------------------------------------ */

@@ -259,6 +259,15 @@ void player_run(struct player *player, rondo_task *task, const struct flow_step 
         answer(player, task, record);
 }
 
+const json_t *player_seen(const struct player *player, const char *path)
+{
+    const struct record *record = recording_find((struct recording *)&player->rec, path);
+    const json_t *files = record ? json_object_get(record->line, "files") : NULL;
+    bool is_whole = json_is_array(json_object_get(json_object_get(files, "before"), "marks")) &&
+                    json_is_array(json_object_get(json_object_get(files, "after"), "changed"));
+    return is_whole ? files : NULL;
+}
+
 /* ---- gates ------------------------------------------------------------------------------------------ */
 
 json_t *player_answer(struct player *player, rondo_run *run, const char *path, const char **ret_by,

@@ -39,4 +39,8 @@ bool player_has_failed(const struct player *player);
 /* Says which recorded answers nobody asked for; nothing when the run was stopped. */
 void player_put_unasked(const struct player *player, struct buf *out);
 
+/* What loops saw before and after the call at this path (run/seen.h), { before, after }; NULL: it was not looked at.
+   Borrowed. */
+const json_t *player_seen(const struct player *player, const char *path);
+
 #endif

@@ -19,6 +19,8 @@
 /* A call that has not been answered; line is NULL when there is none. */
 struct pending {
     json_t *line, *events; // owned
+    json_t *reply; // it has ended, and what it has changed is not yet known; owned
+    bool is_late;
     const char *name;      // the author of its events, if they do not say
     uint32_t gen;
     int64_t began_ns;
@@ -264,6 +266,7 @@ static void pending_clear(struct pending *call)
 {
     json_decref(call->line);
     json_decref(call->events);
+    json_decref(call->reply);
     *call = (struct pending){ 0 };
 }
 
@@ -281,8 +284,8 @@ static void finish(struct recorder *rec, struct pending *call, const struct hear
 {
     auto_buf struct buf line = { 0 };
     int64_t us = time_of(rec, heard);
-    put_line(rec, &line, call->line, reply_of(call, heard));
-    if (heard->is_late) {
+    put_line(rec, &line, call->line, TAKE(call->reply));
+    if (call->is_late) {
         put_ms(&line, "at", us);
         put_ms(&line, "ms", MAX(us - call->began_ns / US, 0));
     }
@@ -324,15 +327,20 @@ void recorder_begin(struct recorder *rec, rondo_task *task, const struct flow_st
     *call = (struct pending){ .line = recording_call(task, step, system, user),
                               .events = json_array(), .name = act->node->name, .gen = act->gen,
                               .began_ns = task_now_ns(task) - task_began_ns(task) };
+    if (act->seen)
+        json_object_set_new(call->line, "files", json_pack("{s:O}", "before", act->seen));
 }
 
 void recorder_hear(struct recorder *rec, const struct heard *heard)
 {
     struct pending *call = heard->act < rec->count ? &rec->pending[heard->act] : NULL;
-    if (!call || !call->line || call->gen != heard->gen)
+    if (!call || !call->line || call->gen != heard->gen || call->reply) // its end is the last
         return;
     if (heard->type == RONDO_EV_STEP_END || heard->type == RONDO_EV_STEP_FAILED) {
-        finish(rec, call, heard);
+        call->reply = reply_of(call, heard);
+        call->is_late = heard->is_late;
+        if (!json_object_get(call->line, "files"))
+            finish(rec, call, heard);
         return;
     }
     json_t *event = said(call, heard);
@@ -341,6 +349,17 @@ void recorder_hear(struct recorder *rec, const struct heard *heard)
     if (heard->type == RONDO_EV_MESSAGE)
         take_state(call, event);
     json_array_append_new(call->events, event);
+}
+
+void recorder_see(struct recorder *rec, const struct heard *heard)
+{
+    struct pending *call = heard->act < rec->count ? &rec->pending[heard->act] : NULL;
+    json_t *files = call && call->line && call->gen == heard->gen ? json_object_get(call->line, "files") : NULL;
+    if (!files)
+        return;
+    json_object_set(files, "after", heard->value);
+    if (call->reply)
+        finish(rec, call, heard);
 }
 
 void recorder_answer(struct recorder *rec, const char *run_id, const char *path, const char *step,

@@ -40,6 +40,10 @@ struct heard {
 };
 void recorder_hear(struct recorder *recorder, const struct heard *heard);
 
+/* What the files_seen behind its work says (run/seen.h).  A call with one before it is written down only now: its turn
+   and its time are those of now.  Everything is borrowed. */
+void recorder_see(struct recorder *recorder, const struct heard *heard);
+
 /* A gate was answered: value and `by` as they are in heard->value. */
 void recorder_answer(struct recorder *recorder, const char *run_id, const char *path, const char *step,
                      const struct heard *heard);

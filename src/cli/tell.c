@@ -292,6 +292,25 @@ static void put_wake(struct buf *out, const struct tell *tell, const rondo_event
                ev->child == 1 ? "" : "s");
 }
 
+/* Of the loops around the step: whether its work has changed a file that one of them looks at. */
+static void put_seen(struct buf *out, const struct tell *tell, const rondo_event *ev)
+{
+    const json_t *changed = json_object_get(ev->value, "changed"), *one;
+    const char *error = json_string_value(json_object_get(ev->value, "error"));
+    bool is_any = false, is_known = json_array_size(changed) > 0;
+    size_t i;
+    json_array_foreach(changed, i, one) {
+        is_any |= json_is_true(one);
+        is_known &= json_is_boolean(one);
+    }
+    if (is_any || is_known)
+        buf_puts(out, is_any ? ": files changed" : ": no file changed");
+    if (error) {
+        buf_puts(out, ": ");
+        put_text(out, tell, error);
+    }
+}
+
 enum worth { NEVER, VERBOSE, ALWAYS };
 
 static const struct line_kind {
@@ -343,6 +362,7 @@ static const struct line_kind {
     [RONDO_EV_RESUME_QUEUED] = { ALWAYS, STYLE_NONE, put_value },
     [RONDO_EV_WAKE_WARNING] = { ALWAYS, STYLE_YELLOW, put_wake },
     [RONDO_EV_LIMITS] = { ALWAYS, STYLE_BOLD, put_limits },
+    [RONDO_EV_FILES_SEEN] = { VERBOSE, STYLE_NONE, put_seen },
     [RONDO_EV_OUTPUT] = { VERBOSE, STYLE_NONE, put_value },
 };
 
@@ -383,11 +403,17 @@ static void put_scope(struct buf *out, const rondo_event *ev)
         buf_printf(out, " scope %s", rondo_event_name(ev));
 }
 
+/* Files could not be looked at, or there are none. */
+static bool has_trouble(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_FILES_SEEN && json_object_get(ev->value, "error");
+}
+
 void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
-    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev)) || is_inner(tell, ev);
+    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev) && !has_trouble(ev)) || is_inner(tell, ev);
     if (!tell->all && (kind->worth == NEVER || (!tell->verbose && is_detail)))
         return;
     put_clock(out, tell, ev->time_ns);

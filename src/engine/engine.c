@@ -16,6 +16,7 @@
    its reader gets the error, and it can be recovered from what the journal has. */
 #include "engine/shell.h"
 #include "engine/taped.h"
+#include "engine/watch.h"
 
 #include "base/hash.h"
 #include "cel/cel.h"
@@ -100,6 +101,8 @@ struct rondo_event *shell_next_event(rondo_run *run)
 
 void shell_happened(rondo_run *run, const struct rondo_event *ev)
 {
+    if (UNLIKELY(run->watches) && watch_keeps(run, ev))
+        return;
     struct rondo_event *place = shell_next_event(run);
     if (!place) {
         json_decref(ev->value);
@@ -126,7 +129,7 @@ json_t *shell_clean(const rondo_run *run, int type, uint16_t flags, json_t *valu
 void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
 {
     struct act *act = run_find_act(&run->core, slot, gen);
-    if (!act || run->ended)
+    if (!act || run->ended || (UNLIKELY(run->watches) && watch_delays(run, slot, gen)))
         return;
     act->lingers = false;
     act->wound_down = true;
@@ -374,6 +377,7 @@ void shell_drop(rondo_run *run)
     if (run->engine->turn_run == run)
         shell_let_go(run->engine);
     turns_forget(run);
+    watch_forget(run);
     mailbox_forget(&run->engine->mail, run);
     shell_stop(run);
 }
@@ -526,7 +530,13 @@ static void wait_virtual(rondo_engine *engine, int64_t due_ns)
         engine->virtual_ns = MAX(engine->virtual_ns, first->due);
 }
 
-/* Children and servers know nothing of virtual time: while one is at work, time goes as it does for them. */
+/* Children, servers and threads that read files know nothing of virtual time: while one is at work, time goes as it
+   does for them. */
+static bool is_time_real(const rondo_engine *engine)
+{
+    return process_count(engine->loop) || http_count(engine->loop) || engine->looks;
+}
+
 static void wait_for_children(rondo_engine *engine, int64_t due_ns)
 {
     const struct heap_entry *first = heap_first(&engine->timers);
@@ -542,7 +552,7 @@ static void wait_for_something(rondo_engine *engine, int64_t due_ns)
     const struct heap_entry *first = heap_first(&engine->timers);
     if (due_ns == 0)
         loop_wait(engine->loop, 0);
-    else if (engine->virtual_time && (process_count(engine->loop) || http_count(engine->loop)))
+    else if (engine->virtual_time && is_time_real(engine))
         wait_for_children(engine, due_ns);
     else if (engine->virtual_time)
         wait_virtual(engine, due_ns);
@@ -814,6 +824,7 @@ void shell_free_run(rondo_run *run)
     turns_forget(run);
     turns_unlink(run);
     forget_ready(run);
+    watch_forget(run);
     mailbox_forget(&engine->mail, run);
     shell_stop(run);
     later_unlink(run);

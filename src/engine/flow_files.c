@@ -1,5 +1,6 @@
 /* flow_files.c - workflows on the disk: the file itself, and what stands beside it. */
 #include "engine/flow_files.h"
+#include "agent/file_marks.h"
 #include "io/file.h"
 #include "io/spawn.h"
 
@@ -44,6 +45,8 @@ static int has_path(const char *folder, enum flow_need need, const char *path, r
 
 static int has_need(void *user, const char *folder, enum flow_need need, const char *name, rondo_error *err)
 {
+    if (need == NEED_MATCH)
+        return file_is_a_match(folder, name, err);
     if (need != NEED_VARIABLE)
         return has_path(folder, need, name, err);
     return getenv(name) ? 0 : err_set(err, RONDO_ENOTFOUND, "the variable '%.200s' is not set", name);

@@ -358,7 +358,7 @@ json_t *flows_inputs(const struct flow *flow, json_t *given, struct diags *diags
 static const struct flow_hooks hooks = {
     .when = ask_when, .retry = ask_retry, .case_ = ask_case, .edge = ask_edge, .while_ = ask_while,
     .until = ask_until, .input = ask_input, .pass = ask_pass, .item = ask_item, .next = ask_next, .items = ask_items,
-    .output = ask_output, .ask = ask_text, .score = ask_score, .run = agent_run,
+    .output = ask_output, .ask = ask_text, .score = ask_score, .run = agent_run, .watcher = &file_watcher,
 };
 
 /* What the file says holds where the caller said nothing. */
@@ -527,6 +527,11 @@ int flows_look(rondo_engine *engine, struct flow *flow, const struct call_env *e
 }
 
 /* The second time nothing is started any more that would clean up. */
+const struct call_env *flows_env(const rondo_run *run)
+{
+    return run->env;
+}
+
 void flows_stop(rondo_run *run, const char *why)
 {
     exit_set(run, EXIT_FAILED);

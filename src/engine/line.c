@@ -758,6 +758,7 @@ static const struct {
     [RONDO_EV_LIMITS] = { put_members, NULL },
     [RONDO_EV_FORKED] = { put_members, NULL },
     [RONDO_EV_RESUME_QUEUED] = { put_members, NULL },
+    [RONDO_EV_FILES_SEEN] = { put_members, NULL },
 };
 
 /* The text that came with the run's result: that is its answer then, and the result stands beside it. */

@@ -175,6 +175,7 @@ struct rondo_engine {
     uint32_t spare_turn_count, spare_turn_cap;
     rondo_run *staged_first, *staged_last; // whose turns wait for a commit
     uint32_t staged_count;
+    uint32_t looks; // under way, see watch.h
     rondo_run *fresh_first, *fresh_last; // whose turns were committed and put aside, to be handed out
     int64_t looked_ns, renewed_ns; // when the store was last asked for news, its leases renewed
     struct buf record;
@@ -226,6 +227,7 @@ struct rondo_run {
     struct result found_result;
     uint32_t timers; // entries in the engine's heap
     int64_t ahead_ns; // how far its own time is ahead of the clock
+    struct watch *watches; // agents whose work is compared, see watch.h; NULL
     uint32_t laters; // open tokens; guarded by the mailbox's lock
     rondo_error *error; // why it was dropped; NULL
     const struct call_env *env; // how agents of workflow files are carried out; NULL

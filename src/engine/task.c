@@ -4,6 +4,7 @@
    the core.  One that finishes later gets a token, which other threads use under the mailbox's
    lock; what they say is taken out by the engine's thread (task_take_posts()). */
 #include "engine/shell.h"
+#include "engine/watch.h"
 
 #include "agent/recorder.h"
 #include "base/hash.h"
@@ -190,8 +191,8 @@ static void leave_behind(struct work *work, const struct act *act, json_t *outpu
 static bool say_plainly(struct work *work, const struct act *act, json_t *value)
 {
     const struct node_agent *agent = &act->node->agent;
-    if (run_hides(work->run) || work->actions || work->delta || agent->memory || agent->output_key ||
-        agent->skill_count || act->node->output_schema)
+    if (run_hides(work->run) || work->run->watches || work->actions || work->delta || agent->memory ||
+        agent->output_key || agent->skill_count || act->node->output_schema)
         return false;
     struct rondo_event *end = shell_next_event(work->run);
     if (!end)
@@ -533,7 +534,7 @@ void task_invoke(rondo_run *run, uint32_t slot, uint32_t gen)
     rondo_engine *engine = run->engine;
     rondo_task *task = &engine->task;
     struct act *act = run_find_act(&run->core, slot, gen);
-    if (!act || is_refused(run, act))
+    if (!act || watch_begin(run, act) || is_refused(run, act))
         return;
     act->begun = true;
     act->given = (uint32_t)json_array_size(act->letters); // with its start, rondo_task_inbox()

@@ -509,6 +509,10 @@ static rondo_node *repeat_node(const struct builder *b, struct flow_step *step, 
                                        .failure_delay_ms = doc_get(loop->at, "delay") ? 0 : FAILURE_DELAY_MS } });
     if (!loop->max_failures && loop->max_iterations > 0)
         node->loop.max_failures = INT32_MAX; // the cap ends it
+    node->loop.watcher = loop->stall_file_count ? h->watcher : NULL;
+    node->loop.watches_words = loop->stall_words;
+    if (loop->stall_file_count && !loop->stall_words)
+        node->loop.oscillation = 0;
     node->loop.is_made_up = is_made_up;
     node->loop.is_given = answers == ANSWERS_GIVEN;
     node->loop.texts.until = text_of(&loop->until);

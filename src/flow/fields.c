@@ -639,7 +639,11 @@ const struct fields loop_fields = TABLE("a loop", "loop", loop_rows, 0);
 
 static const struct field stall_rows[] = {
     { "repeats", F_INT, IN_RONDO, IN(flow_loop, stall_repeats), RANGE(2, 1000000),
-      .about = "The same output that often; 3." },
+      .about = "The same output that often, or so many passes without a change of `files`; 3." },
+    { "files", F_TEXTS, IN_RONDO, LIST(flow_loop, stall_files, stall_file_count),
+      .about = "Patterns for the files that are compared instead of the output." },
+    { "words", F_BOOL, IN_RONDO, IN(flow_loop, stall_words),
+      .about = "With `files`: the output has to be the same as well." },
     { "action", F_ENUM, IN_RONDO, IN(flow_loop, stall_action), .words = actions,
       .about = "stop, fail or nudge." },
 };

@@ -564,6 +564,27 @@ static void check_collisions(struct loading *l, const struct flow_step *step)
     }
 }
 
+/* ---- patterns ------------------------------------------------------------------------------------------------ */
+
+/* An agent may make such files: a warning. */
+static void check_patterns(struct loading *l, struct flow_step *step)
+{
+    const struct flow_files *files = l->how->files;
+    const struct flow_loop *loop = step->loop;
+    const struct doc_val *list = loop ? load_get(load_get(loop->at, "stall"), "files") : NULL;
+    rondo_error err;
+    if (!files || !files->has || !l->flow->folder || !list)
+        return;
+    for (uint32_t i = 0; i < MIN(loop->stall_file_count, list->count); i++) {
+        if (files->has(files->user, l->flow->workdir, NEED_MATCH, loop->stall_files[i], &err) == 0)
+            continue;
+        struct diag *diag = load_error(l, STAGE_RONDO, list->items[i], "file", "%s", err.message);
+        if (err.code == RONDO_ENOTFOUND)
+            diag_hint(diag, "until there is one, the loop stalls by its words");
+        diag_warn(l->diags, diag);
+    }
+}
+
 /* ---- the pass ----------------------------------------------------------------------------------------------- */
 
 static void open_agents(struct loading *l)
@@ -625,6 +646,7 @@ void load_files(struct loading *l)
     load_each_step(l, check_context);
     load_each_step(l, note_first);
     check_commands(l);
+    load_each_step(l, check_patterns);
     for (uint32_t i = 0; i < l->flow->agent_count; i++)
         warn_of_writes(l, l->flow->agents[i]);
     mem_free(shelf.list);

@@ -263,6 +263,9 @@ struct flow_loop {
     int patience;
     double min_gain;
     int stall_repeats, stall_action;
+    const char **stall_files; // patterns of files that are compared instead of outputs
+    uint32_t stall_file_count;
+    bool stall_words; // both are
     int memory_mode, memory_window;
     bool no_feedback;
     struct flow_text feedback;
@@ -464,8 +467,9 @@ void flow_own_file(struct flow *flow, struct flow *file);
    find: is there such a command, by its path from `folder` or by a name in PATH?  0 or a code: what is said of it is
    only a warning; NULL: nobody asks.
 
-   has: is there what a command was promised, by its name or by its path from `folder`?  As find. */
-enum flow_need { NEED_VARIABLE, NEED_FILE, NEED_FOLDER };
+   has: is there what a command was promised, by its name or by its path from `folder`, or a file that a pattern fits?
+   As find. */
+enum flow_need { NEED_VARIABLE, NEED_FILE, NEED_FOLDER, NEED_MATCH };
 
 struct flow_files {
     int (*read)(void *user, const char *folder, const char *path, size_t max, struct buf *out,
@@ -514,6 +518,7 @@ struct flow_hooks {
     rondo_producer input, pass, item, next, items, output, ask;
     rondo_scorer score;
     rondo_function run; // every leaf that is not a gate
+    const struct watcher *watcher; // of loops with stall_files
     int passes_max;     // of loops without a cap, which then end as if that was wanted; 0: none
     /* What a rehearsal makes up leads loops to their caps: that does not fail them, unless answers of a step in them
        were given.  NULL: it is no rehearsal. */

@@ -161,6 +161,8 @@ static const struct foreign rows[] = {
     { FOREIGN_KEY, "stall", "threshold", "repeats", NULL },
     { FOREIGN_KEY, "stall", "window", "repeats", NULL },
     { FOREIGN_KEY, "stall", "count", "repeats", NULL },
+    { FOREIGN_KEY, "stall", "paths", "files", NULL },
+    { FOREIGN_KEY, "stall", "watch", "files", NULL },
     /* ---- agents */
     { FOREIGN_KEY, "agent", "agentClass", NULL, KINDS_OF_AGENTS },
     { FOREIGN_KEY, "agent", "type", NULL, "an agent is what it has: model, run, script, workflow or function" },

@@ -96,6 +96,8 @@ struct node_loop {
     int64_t delay_ms;
     int on_max, output_mode, memory_mode, memory_window, feedback;
     int patience, stall_repeats, oscillation, stall_action;
+    const struct watcher *watcher; // stall_repeats counts passes in which its agents change nothing; NULL (run/seen.h)
+    bool watches_words;            // and the outputs have to be the same, too
     int on_error, max_failures, max_history;
     int max_misjudged;        // failures of the judge in a row
     int64_t failure_delay_ms; // after a failed pass, see rondo_more_options

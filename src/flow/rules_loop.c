@@ -211,6 +211,31 @@ static void check_output(struct loading *l, const struct flow_step *step)
         load_suggest_step(l, diag, loop->output, scope);
 }
 
+/* A pattern is for files below the folder in which the loop's steps work. */
+static bool leads_out(const char *pattern)
+{
+    for (const char *at = pattern; at; at = strchr(at, '/'), at = at ? at + 1 : NULL)
+        if (strcmp(at, "..") == 0 || strncmp(at, "../", 3) == 0)
+            return true;
+    return !*pattern || *pattern == '/' || *pattern == '~';
+}
+
+static void check_stall(struct loading *l, const struct flow_loop *loop)
+{
+    const struct doc_val *stall = load_get(loop->at, "stall"), *files = load_get(stall, "files");
+    const struct doc_val *words = load_get(stall, "words");
+    if (files && files->kind == DOC_LIST && !files->count)
+        load_error(l, STAGE_RONDO, files, "validation", "`files` is an empty list: name the files to look at");
+    for (uint32_t i = 0; i < loop->stall_file_count; i++)
+        if (leads_out(loop->stall_files[i]))
+            load_error(l, STAGE_RONDO, i < files->count ? files->items[i] : files, "validation",
+                       "expected a pattern for files below the working folder, such as src/**, got '%.80s'",
+                       loop->stall_files[i]);
+    if (words && !load_has(l, stall, "files"))
+        load_error(l, STAGE_RONDO, words, "validation",
+                   "`words` goes with `files`: without them a stall is always about the words");
+}
+
 static void check_repeat(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
@@ -224,6 +249,8 @@ static void check_repeat(struct loading *l, struct flow_step *step)
         load_error(l, STAGE_RONDO, key_at(loop, "mustHold"), "validation", "`mustHold` needs `until` or `untilAgent`");
     if (has(loop, "stall") && !loop->stall_repeats)
         loop->stall_repeats = 3;
+    if (has(loop, "stall"))
+        check_stall(l, loop);
     for (size_t i = 0; i < COUNT(for_each); i++)
         if (has(loop, for_each[i]) && !load_has(l, loop->at, "forEach"))
             load_error(l, STAGE_RONDO, key_at(loop, for_each[i]), "validation", "`%s` needs `forEach`",

@@ -21,13 +21,11 @@
    It still runs filters, which may be scripts in the tree.  They are confined with it: they write to the tree and to
    what a repository holds, not to its settings.  They read these and the user's settings of git, and have no
    network. */
-#define _GNU_SOURCE // memrchr
 #include "io/worktree.h"
 
 #include "base/mem.h"
 #include "io/file.h"
-#include "io/gitfiles.h"
-#include "io/process.h"
+#include "io/git.h"
 #include "io/repository.h"
 #include "io/tempdir.h"
 
@@ -98,50 +96,9 @@ static const char *join_word(struct buf *out, const char *before, const char *te
 
 #define ADD_WORDS(words, ...) add_words(words, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* What git may know of our environment: not which repository somebody else meant. */
-static const char *const passed[] = { "PATH", "HOME", "USER", "XDG_CONFIG_HOME",
-                                      "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM" };
+/* ---- what it writes ------------------------------------------------------------------------------------- */
 
-static void put_env(struct buf *pairs, const char **env)
-{
-    size_t at[COUNT(passed) + 1], count = 0;
-    for (size_t i = 0; i < COUNT(passed); i++) {
-        const char *value = getenv(passed[i]);
-        if (!value)
-            continue;
-        at[count++] = pairs->len;
-        buf_printf(pairs, "%s=%s", passed[i], value);
-        buf_putc(pairs, '\0');
-    }
-    at[count++] = pairs->len;
-    buf_puts(pairs, "LC_ALL=C");
-    buf_text(pairs);
-    for (size_t i = 0; i < count; i++)
-        env[i] = pairs->data + at[i];
-    env[count] = NULL;
-}
-
-/* The last line of what it said, without "fatal: ". */
-static void put_trouble(struct process *process, struct buf *out)
-{
-    size_t len;
-    const char *errors = process_errors(process, &len);
-    while (len && isspace((unsigned char)errors[len - 1]))
-        len--;
-    const char *line = len ? memrchr(errors, '\n', len) : NULL;
-    line = line ? line + 1 : errors;
-    len -= (size_t)(line - errors);
-    if (len > 7 && memcmp(line, "fatal: ", 7) == 0)
-        line += 7, len -= 7;
-    buf_put(out, line, len);
-    if (!len)
-        buf_printf(out, "git ended with status %d", process_status(process));
-}
-
-/* ---- confining it ------------------------------------------------------------------------------------ */
-
-#define FILE_SIZE_MAX (1ull << 50) // packs are large
-#define PATHS_MAX     128
+#define PATHS_MAX 32
 
 struct paths {
     char *list[PATHS_MAX];
@@ -203,39 +160,6 @@ static void add_writes(struct paths *writes, const struct worktree *tree, bool i
         add_folder(writes, tree->path, "");
 }
 
-static void on_settings(const char *path, void *user)
-{
-    add_path(user, path, "");
-}
-
-static void add_reads(struct paths *reads, const struct worktree *tree)
-{
-    const struct repository *repository = &tree->repository;
-    rondo_error err;
-    auto_free char *folder = repository->entry ? file_folder_of(repository->entry, &err) : NULL;
-    add_path(reads, repository->common, "");
-    add_path(reads, repository->entry, "");
-    gitfiles_each(repository->common, folder, on_settings, reads);
-}
-
-static int confine(const struct worktree *tree, bool inside, struct sandbox **ret, rondo_error *err)
-{
-    struct paths reads = { 0 }, writes = { 0 };
-    if (!sandbox_can_be(err))
-        return err_in(err, "git cannot be confined on this machine, so it is not run");
-    add_writes(&writes, tree, inside);
-    add_reads(&reads, tree);
-    int rc = sandbox_open(&(struct sandbox_spec){ .write = (const char *const *)writes.list,
-                                                  .write_count = writes.count,
-                                                  .read = (const char *const *)reads.list, .read_count = reads.count,
-                                                  .strict = true, .plain = true, .path = getenv("PATH"),
-                                                  .limits.file_size = FILE_SIZE_MAX },
-                          ret, err);
-    paths_clear(&reads);
-    paths_clear(&writes);
-    return rc;
-}
-
 static void go(struct worktree *tree, enum stage stage);
 static void on_end(struct process *process, void *user);
 
@@ -244,28 +168,19 @@ static int64_t call_ms(const struct worktree *tree)
     return tree->is_unwanted ? HURRY_MS : tree->is_hurried ? LEAVE_MS : GIT_MS;
 }
 
-static int start_git(struct worktree *tree, bool inside, struct words *more, rondo_error *err)
+static int start_git(struct worktree *tree, bool inside, struct words *words, rondo_error *err)
 {
-    struct words words = { 0 };
-    auto_buf struct buf pairs = { 0 };
-    const char *env[COUNT(passed) + 2];
-    struct sandbox *sandbox = NULL;
-    if (confine(tree, inside, &sandbox, err) < 0)
-        return err->code;
-    put_env(&pairs, env);
-    ADD_WORDS(&words, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
-              "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c",
-              "submodule.recurse=false");
-    add_words(&words, more->list);
-    int rc = process_start(tree->loop,
-                           &(struct process_spec){ .argv = words.list, .env = env,
-                                                   .cwd = inside ? tree->path : tree->home,
-                                                   .max_output = OUTPUT_MAX, .grace_ms = -1,
-                                                   .timeout_ms = call_ms(tree),
-                                                   .farewell_ms = LEAVE_MS, .sandbox = sandbox,
-                                                   .on_end = on_end, .user = tree },
-                           &tree->process, err);
-    sandbox_close(sandbox);
+    struct paths writes = { 0 };
+    add_writes(&writes, tree, inside);
+    int rc = git_start(tree->loop,
+                       &(struct git_call){ .words = words->list, .cwd = inside ? tree->path : tree->home,
+                                           .repository = &tree->repository,
+                                           .writes = (const char *const *)writes.list, .write_count = writes.count,
+                                           .max_output = OUTPUT_MAX, .farewell_ms = LEAVE_MS,
+                                           .timeout_ms = call_ms(tree),
+                                           .on_end = on_end, .user = tree },
+                       &tree->process, err);
+    paths_clear(&writes);
     return rc;
 }
 
@@ -628,7 +543,7 @@ static void on_end(struct process *process, void *user)
         buf_put(&text, output, len);
         next = stages[tree->stage].then(tree, buf_text(&text));
     } else {
-        put_trouble(process, &text);
+        git_put_trouble(process, &text);
         next = stages[tree->stage].failed(tree, buf_text(&text));
     }
     go(tree, next);

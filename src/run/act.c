@@ -81,7 +81,7 @@ static void clear(struct run *run, struct act *act)
     if (act->owns_input)
         run_drop(run, act->input);
     if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer ||
-                 act->letters || act->asks)) {
+                 act->letters || act->asks || act->seen)) {
         mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
@@ -90,6 +90,7 @@ static void clear(struct run *run, struct act *act)
         run_drop(run, TAKE(act->answer));
         run_drop(run, TAKE(act->letters));
         run_drop(run, TAKE(act->asks));
+        run_drop(run, TAKE(act->seen));
     }
     act->state = ACT_FREE;
 }

@@ -13,6 +13,7 @@
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/seen.h"
 
 static struct act *live(struct run *run, uint32_t slot)
 {
@@ -397,6 +398,7 @@ static bool (*const admits[64])(struct run *, const struct rondo_event *) = {
     [RONDO_EV_WAKE_WARNING] = admits_warning,    [RONDO_EV_COORDINATOR_INBOX] = admits_notice,
     [RONDO_EV_RESUME_QUEUED] = admits_queued,    [RONDO_EV_LIMITS] = limits_admits,
     [RONDO_EV_STOP_ASKED] = admits_stop,         [RONDO_EV_LOOP_PAUSED] = admits_paused,
+    [RONDO_EV_FILES_SEEN] = seen_admits,
 };
 
 #define BIT(type) (1ull << RONDO_EV_##type)
@@ -411,7 +413,7 @@ static bool has_right_flags(const struct rondo_event *ev)
         BIT(CANCEL) | BIT(DELAY) | BIT(ITEMS) | BIT(NOTE) | BIT(RULE_FAILED) |
         BIT(REVIEW) | BIT(RESUMED) | BIT(REOPENED) | BIT(FORKED) | BIT(RESERVE) | BIT(SETTLED) |
         BIT(MESSAGE_SENT) | BIT(MESSAGE_DROPPED) | BIT(AGENT_IDLE) | BIT(COORDINATOR_INBOX) |
-        BIT(RESUME_QUEUED) | BIT(LIMITS) | BIT(STOP_ASKED) | BIT(LOOP_PAUSED);
+        BIT(RESUME_QUEUED) | BIT(LIMITS) | BIT(STOP_ASKED) | BIT(LOOP_PAUSED) | BIT(FILES_SEEN);
     if (ev->flags & EF_VALUE && (!(valued >> ev->type & 1) || ev->flags & (EF_REF | EF_COMPOSED)))
         return false;
     bool can_be_full = ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_CANCELLED;

@@ -21,6 +21,7 @@
 #include "run/reopen.h"
 #include "run/reserve.h"
 #include "run/review.h"
+#include "run/seen.h"
 #include "run/stop.h"
 #include "run/usage.h"
 
@@ -1034,6 +1035,7 @@ static void (*const appliers[64])(struct run *, struct rondo_event *) = {
     [RONDO_EV_RESUME_QUEUED] = mail_tell_queued,
     [RONDO_EV_STOP_ASKED] = stop_ask,
     [RONDO_EV_LOOP_PAUSED] = apply_loop,
+    [RONDO_EV_FILES_SEEN] = seen_apply,
 };
 
 /* What the coordinator is told of as long as there is somebody who ends. */

@@ -1,4 +1,4 @@
-/* detect.c - same output again and again, A-B-A-B, and no gain of score.
+/* detect.c - same output again and again, no file that changes, A-B-A-B, and no gain of score.
 
    Outputs are compared by their hash over a walk that does not depend on the order of keys, so a
    polling loop whose result changes never trips. */
@@ -6,6 +6,7 @@
 
 #include "data/value.h"
 #include "run/limits.h"
+#include "run/seen.h"
 
 static uint32_t window(const struct node_loop *def)
 {
@@ -45,6 +46,16 @@ static void note_score(struct loop_act *l, const struct pass *pass, double min_g
     }
 }
 
+/* Outputs in a row that are the same.  A watching loop counts passes in a row that change no file.  Its words have to
+   stay the same, too, until a pass has changed a file, or always if it watches them as well. */
+static uint32_t count_repeats(const struct act *act, uint64_t hash)
+{
+    const struct loop_act *l = act->loop;
+    bool files_suffice = act->node->loop.watcher && !act->node->loop.watches_words && l->ever_changed;
+    bool is_same = files_suffice || (l->seen && hash == l->last_hash);
+    return is_same ? l->repeats + 1 : 1;
+}
+
 void detect_pass(struct run *run, struct act *act, const struct pass *pass)
 {
     const struct node_loop *def = &limits_of(run, act->node)->loop;
@@ -53,8 +64,12 @@ void detect_pass(struct run *run, struct act *act, const struct pass *pass)
         note_score(l, pass, def->min_gain);
     if (!def->stall_repeats && !def->oscillation)
         return;
+    if (UNLIKELY(def->watcher) && seen_change(act)) {
+        detect_forget(act);
+        return;
+    }
     uint64_t hash = value_hash(pass->out.value);
-    l->repeats = l->seen && hash == l->last_hash ? l->repeats + 1 : 1;
+    l->repeats = count_repeats(act, hash);
     l->last_hash = hash;
     if (def->oscillation)
         l->hashes[l->seen % window(def)] = hash;

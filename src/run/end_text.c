@@ -166,7 +166,12 @@ static void put_plateau(struct buf *out, const struct loop_end *end)
 
 static void put_stalled(struct buf *out, const struct loop_end *end)
 {
-    buf_printf(out, "the same output %d times in a row", end->node->loop.stall_repeats);
+    const struct node_loop *loop = &end->node->loop;
+    if (!loop->watcher)
+        buf_printf(out, "the same output %d times in a row", loop->stall_repeats);
+    else
+        buf_printf(out, "no file changed%s in %d passes in a row",
+                   loop->watches_words ? ", and the output was the same," : "", loop->stall_repeats);
 }
 
 static void put_oscillating(struct buf *out, const struct loop_end *end)

@@ -124,6 +124,7 @@ enum {
     X(LIMITS, JOURNALED)                                                        \
     X(STOP_ASKED, JOURNALED | HAS_ACT)                                          \
     X(LOOP_PAUSED, JOURNALED | HAS_ACT | HAS_ORDINAL | HAS_CHILD)               \
+    X(FILES_SEEN, JOURNALED | HAS_ACT)                                          \
     X(OUTPUT, HAS_ACT)
 
 extern const uint8_t event_field_table[64];

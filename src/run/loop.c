@@ -469,6 +469,8 @@ static void apply_iteration_start(struct run *run, struct act *act, struct rondo
     l->target = loop_is_machine(act) ? ev->child : 0;
     l->phase = LOOP_BODY;
     l->broke = l->continued = l->unscored = false;
+    l->changed = false;
+    l->looks = 0;
     l->pass_seq = ev->seq;
     l->pass_ns = run->now_ns;
     history_begin(&l->history, ev->seq);

@@ -32,6 +32,8 @@ struct loop_act {
     json_t *previous;                 // machine: what the last of them gave, owned
     uint32_t failures;                // failed passes in a row
     uint32_t misjudged;               // times in a row that the judge failed
+    uint32_t looks;                   // at agents of this pass, of which nobody knows what they have changed
+    bool changed, ever_changed;       // files were, in this pass; in any
     uint32_t seen;                    // outputs since counting began
     uint32_t repeats;                 // same output in a row
     uint32_t no_gain;                 // scored passes without a gain

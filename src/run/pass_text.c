@@ -76,7 +76,11 @@ void pass_put(struct buf *out, const struct pass *pass, int64_t n)
     buf_put(out, text.data, text.len);
 }
 
-#define NUDGE "The last outputs were the same: try something different."
+static const char *nudge_for(const struct act *loop)
+{
+    return loop->node->loop.watcher ? "The last passes changed no file: try something different."
+                                    : "The last outputs were the same: try something different.";
+}
 
 static bool is_nudged(const struct loop_act *l)
 {
@@ -98,7 +102,7 @@ void loop_put_advice(struct buf *out, const struct run *run, const struct act *l
 {
     loop_put_usual(out, run, loop);
     if (is_nudged(loop->loop))
-        buf_puts(out, " " NUDGE);
+        buf_printf(out, " %s", nudge_for(loop));
 }
 
 void loop_put_nudge(struct buf *out, const struct act *loop)
@@ -106,7 +110,7 @@ void loop_put_nudge(struct buf *out, const struct act *loop)
     if (!is_nudged(loop->loop))
         return;
     text_line(out);
-    buf_puts(out, NUDGE);
+    buf_puts(out, nudge_for(loop));
 }
 
 static void put_apart(struct buf *out, const char *text)

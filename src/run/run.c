@@ -313,6 +313,11 @@ static void command_for(struct run *run, const struct rondo_event *ev)
         else if (act->node->kind == RONDO_KIND_AGENT)
             run_command(run, CMD_INVOKE, act);
         break;
+    case RONDO_EV_FILES_SEEN:
+        act = run_act(run, ev->act);
+        if (act->seen && !act->close) // what was there before it is noted, and it may begin
+            run_command(run, CMD_INVOKE, act);
+        break;
     case RONDO_EV_AGENT_WAKE:
         if (!(ev->flags & EF_TOLD)) // it rested
             run_command(run, CMD_INVOKE, run_act(run, ev->act));
@@ -614,6 +619,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return asks_number(ev->value) ? asks_open(act, asks_number(ev->value)) != NULL : act->state == ACT_WAITING;
     if (ev->type == RONDO_EV_MESSAGE_SENT) // what becomes of it is decided, and told
         return true;
+    if (ev->type == RONDO_EV_FILES_SEEN) // how it is now, also of what is being cancelled
+        return !act->close || act->seen;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent
         return reserve_is_held(run, act->slot, ev->num);
     return !act->close || act_is_awaited(run, act);
@@ -629,7 +636,7 @@ void run_decide(struct run *run, struct rondo_event *ev)
                                        1ull << RONDO_EV_GATE_ANSWERED | 1ull << RONDO_EV_NOTE |
                                        1ull << RONDO_EV_GRANTED | 1ull << RONDO_EV_REFUSED |
                                        1ull << RONDO_EV_MESSAGE_SENT | 1ull << RONDO_EV_AGENT_WAKE |
-                                       1ull << RONDO_EV_LIMITS;
+                                       1ull << RONDO_EV_LIMITS | 1ull << RONDO_EV_FILES_SEEN;
     run_apply(run, ev);
     if (commanding >> ev->type & 1)
         command_for(run, ev);

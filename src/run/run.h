@@ -111,6 +111,7 @@ struct act {
     json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
     uint32_t asked, asking; // how many, and of those without an answer
     bool rests;     // the shell's: it does nothing but wait for those
+    json_t *seen;   // agent: what watching loops saw before it was called, see seen.h; NULL: nothing
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents
     uint32_t step_call, agent_call; // from files: earlier calls of this step, of its agent
