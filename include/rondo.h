@@ -947,7 +947,8 @@ RONDO_API int rondo_run_replay(rondo_engine *engine, rondo_node *node, const voi
 /* A run that shares the past of a saved one up to where the step at `path` was last started ("review",
    "refine.2.draft"; a pass, "refine.2", or an item, "each[3]", will do too), and from there on is a run of
    its own: *ret is its log, to be recovered; free with rondo_text_free().  What the old run had spent is
-   shown apart, and budgets begin anew.  RONDO_ENOTFOUND: nothing has started there; the message names
+   shown apart, and budgets begin anew.  At an item of a run that has ended everything is shared, and only that item is
+   done again, with what depends on it and had ended.  RONDO_ENOTFOUND: nothing has started there; the message names
    what comes near. */
 typedef struct rondo_fork {
     size_t size;        /* RONDO_FORK */

@@ -92,7 +92,9 @@ const struct cmd command_fork = {
     .name = "fork", .args = "RUN", .min_args = 1, .max_args = 1,
     .summary = "branch a new run off another",
     .about = "The new run has everything that happened before PATH was last started, and begins\n"
-             "there anew, with other inputs or another state if you like.  What the past has cost\n"
+             "there anew, with other inputs or another state if you like.  At an item of a forEach,\n"
+             "as 'all[3]', of a run that has ended, it has all that happened, and only that item\n"
+             "and what depends on it begin anew.  What the past has cost\n"
              "is shown apart and does not count against its budget.  Its id goes to stdout;\n"
              "'rondo resume' goes on with it.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_fork,

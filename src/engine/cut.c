@@ -16,6 +16,7 @@ void cut_clear(struct cut *cut)
 {
     mem_free(cut->path);
     json_decref(cut->input);
+    json_decref(cut->mended);
     *cut = (struct cut){ 0 };
 }
 
@@ -25,6 +26,7 @@ struct finder {
     rondo_run *run;        // whose reader knows the places
     const char *wanted;
     bool is_exact;         // it names attempts
+    bool is_item;          // it names an item of an each, or its body
     bool is_step;          // the best so far is a step, not a pass or an item
     uint64_t start;        // the event before which it will be cut; 0: none yet
     struct buf path, text; // of the present event; and without attempts
@@ -92,6 +94,7 @@ static void look_at_start(struct finder *f, const struct rondo_event *ev)
         return;
     put_place(f, ev->parent);
     buf_printf(&f->path, is_item ? "[%u]" : ".%u", ev->ordinal);
+    f->is_item |= is_item && is_wanted(f);
     consider(f, ev, false);
 }
 
@@ -163,6 +166,26 @@ static void finder_clear(struct finder *f)
     buf_free(&f->text);
 }
 
+/* A fork of all that has happened, in which one item is to be done again; false: there is none, or its run goes on. */
+static bool find_item(rondo_engine *engine, rondo_node *node, struct journal *parent, struct finder *f, struct cut *ret)
+{
+    rondo_error ignored;
+    rondo_run *run = runs_aside(engine, node, NULL);
+    struct journal *own = run->journal;
+    json_t *mended = NULL;
+    run->journal = parent;
+    if (runs_pass_over(run, &ignored) == 0 && run->core.status) {
+        *ret = (struct cut){ .last = run->core.seq, .shared = run->core.seq, .time_ns = run->core.now_ns };
+        if (resume_mend(run, f->wanted, &mended, &ignored) == 0)
+            *ret = (struct cut){ .path = TAKE(f->found), .last = ret->last, .shared = ret->shared,
+                                 .time_ns = ret->time_ns, .input = TAKE(f->input), .migrated = f->migrated,
+                                 .mended = mended };
+    }
+    run->journal = own;
+    rondo_run_close(run);
+    return mended != NULL;
+}
+
 int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, const char *path,
              struct cut *ret, rondo_error *err)
 {
@@ -176,7 +199,8 @@ int cut_find(rondo_engine *engine, rondo_node *node, struct journal *parent, con
     int rc = read_all(&f, err);
     run->journal = own;
     rondo_run_close(run);
-    if (rc == 0) {
+    bool is_item = rc == 0 && f.is_item && !f.is_exact && find_item(engine, node, parent, &f, &cut);
+    if (rc == 0 && !is_item) {
         cut = (struct cut){ .path = TAKE(f.found), .last = f.start - 1, .input = TAKE(f.input_then),
                             .migrated = f.migrated };
         rc = note_last(parent, &cut, err);
@@ -253,6 +277,19 @@ static json_t *forked_value(const struct cut *cut, const struct cut_changes *cha
     return value;
 }
 
+uint64_t cut_end(const struct cut *cut)
+{
+    return cut->last + 1 + (cut->mended != NULL);
+}
+
+static int put_mended(const struct cut *cut, struct buf *record, struct journal *child, rondo_error *err)
+{
+    struct rondo_event ev = { .type = RONDO_EV_REOPENED, .seq = cut->last + 1, .flags = EF_VALUE | EF_TOLD,
+                              .value = cut->mended };
+    codec_put_record(record, &ev, 1, 1, cut->time_ns);
+    return child->ops->append(child, record->data, record->len, ev.seq, 1, err);
+}
+
 int cut_put(const struct cut *cut, struct journal *parent, const struct cut_changes *changes,
             struct journal *child, rondo_error *err)
 {
@@ -264,12 +301,15 @@ int cut_put(const struct cut *cut, struct journal *parent, const struct cut_chan
         return err_set(err, RONDO_EINVAL, "state must be an object");
     int64_t now = MAX(changes->now_ns, cut->time_ns);
     auto_json json_t *value = forked_value(cut, changes, input);
-    struct rondo_event ev = { .type = RONDO_EV_FORKED, .seq = cut->last + 1, .flags = EF_VALUE | EF_TOLD,
+    struct rondo_event ev = { .type = RONDO_EV_FORKED, .seq = cut_end(cut), .flags = EF_VALUE | EF_TOLD,
                               .num = now - cut->time_ns, .value = value };
     if (put_part(cut, parent, child, err) < 0)
         return err->code;
+    if (cut->mended && put_mended(cut, &record, child, err) < 0)
+        return err->code;
+    buf_clear(&record);
     codec_put_record(&record, &ev, 1, 1, now);
-    return child->ops->append(child, record.data, record.len, cut->last + 1, 1, err);
+    return child->ops->append(child, record.data, record.len, ev.seq, 1, err);
 }
 
 /* ---- in a store ----------------------------------------------------------------------------------- */
@@ -300,7 +340,7 @@ static int put_child(rondo_engine *engine, const struct cut *cut, struct journal
     auto_json json_t *about = about_child(old, cut);
     struct store_run row = { .id = id, .name = old->name, .session = old->session, .hash = old->hash,
                              .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,
-                             .last_seq = cut->last + 1, .about = about };
+                             .last_seq = cut_end(cut), .about = about };
     ours.from = json_string_value(json_object_get(about, "forkedFrom"));
     ours.now_ns = now;
     store_set_now(engine->store, now);
@@ -362,7 +402,7 @@ int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size
     child.id = fork.id ? mem_strdup(fork.id) : runs_make_id(engine);
     if (cut_copy(&cut, parent.journal, child.journal, err) < 0 ||
         cut_put(&cut, parent.journal, &changes, child.journal, err) < 0 ||
-        saved_put(&out, child.journal, node, child.id, cut.last + 1, err) < 0) {
+        saved_put(&out, child.journal, node, child.id, cut_end(&cut), err) < 0) {
         buf_free(&out);
         return err->code;
     }

@@ -8,6 +8,9 @@
        store_fork(parent, cut.shared, &row, definition, len, &child, &err);  // or cut_copy() in memory
        cut_put(&cut, parent, &(struct cut_changes){ .from = id, .now_ns = now }, child, &err);
 
+   At an item of an each the fork of a run that has ended has all of its parent's events, and run_reopened before
+   run_forked: that item is done again, with what depends on it, and everything else that completed stays (run/mend.h).
+
    The parent's journal is only read, and its run may go on meanwhile. */
 #ifndef RONDO_CUT_H
 #define RONDO_CUT_H
@@ -25,6 +28,7 @@ struct cut {
     int64_t time_ns; // when the last one happened
     json_t *input;   // of the run at that point
     uint64_t migrated; // as workflow_start has it (migrate.h); 0
+    json_t *mended; // an item of a run that has ended: the value of run_reopened, which comes before run_forked; NULL
 };
 
 #define auto_cut __attribute__((cleanup(cut_clear)))
@@ -48,6 +52,9 @@ struct cut_changes {
 
 /* The input that the fork will have: a new reference, or NULL with err (RONDO_EINVAL). */
 json_t *cut_input(const struct cut *cut, const struct cut_changes *changes, rondo_error *err);
+
+/* The last event of the fork when it begins. */
+uint64_t cut_end(const struct cut *cut);
 
 /* Copies the records that are shared, for journals that cannot share them. */
 int cut_copy(const struct cut *cut, struct journal *parent, struct journal *child, rondo_error *err);

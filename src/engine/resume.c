@@ -267,7 +267,21 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, const st
     auto_json json_t *limits = run_limits(options);
     if (rc == 0 && json_object_size(limits))
         json_object_set(*ret, "limits", limits);
-    return rc == 0 ? check_limits(run, limits, err) : rc;
+    return rc == 0 && !(wish && wish->item) ? check_limits(run, limits, err) : rc; // a fork's begin anew
+}
+
+int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err)
+{
+    const rondo_run_options none = { RONDO_RUN };
+    json_t *value = NULL;
+    int rc = reopen_log(run, &none, &(struct mend_wish){ item }, &value, err);
+    if (rc < 0) {
+        json_decref(value);
+        return rc;
+    }
+    ruleset_note(value);
+    *ret = value;
+    return 0;
 }
 
 int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err)

@@ -448,6 +448,9 @@ void resume_change_limits(rondo_run *run, const json_t *limits);
 struct mend_wish;
 int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err);
 
+/* The value of run_reopened for a fork in which one item is done again: mend.h.  RONDO_ENOTFOUND: there is none. */
+int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err);
+
 /* While a log is replayed: run_reopened comes next, and the run becomes what it was about. */
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err);
 

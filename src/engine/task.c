@@ -398,9 +398,11 @@ json_t *task_doubt(rondo_run *run, const struct act *act)
     path_put_act(&path, &run->core, act);
     task_put_key(run, buf_text(&path), key);
     buf_printf(&text,
-               "step '%s' (key %s) was under way when its process died, and nobody knows what came of it; "
+               "step '%s' (key %s) %s; "
                "answer retry, skip, fail, or what came out: {\"result\": ...} or {\"content\": \"...\"}",
-               path.len ? buf_text(&path) : act->node->name, key);
+               path.len ? buf_text(&path) : act->node->name, key,
+               act->redone ? "was done before, and begins anew"
+                           : "was under way when its process died, and nobody knows what came of it");
     return task_text(buf_text(&text));
 }
 

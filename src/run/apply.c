@@ -164,7 +164,7 @@ static bool is_doubtful(const struct act *act, const struct kid *kid)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || kid->base != act->attempt)
         return false;
-    return kid->anew || (kid->reopened && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN);
+    return act->redone || (kid->reopened && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN);
 }
 
 /* Who was cancelled with its run, and is taken up with it, goes on where it was, as after a crash. */
@@ -177,6 +177,7 @@ static void go_on(struct run *run, struct act *act, const struct outcome *before
 
 static void start_kid(struct run *run, struct act *act, struct kid *kid)
 {
+    act->redone = kid->anew || run_act(run, act->parent)->redone;
     act->in_doubt = is_doubtful(act, kid);
     if (act->attempt && kid->res.more)
         carry_over(run, act, kid);
@@ -468,6 +469,17 @@ static void keep_listed(const struct act *parent, const struct result *res, stru
     ev->flags |= is_list && res->flags & RES_BROKE ? EF_KEPT : 0;
 }
 
+/* What must not be done twice was done: whatever begins anew around it asks first (mend.h). */
+static void note_effects(struct act *parent, const struct act *act, struct result *res)
+{
+    bool is_once = act->node->kind == RONDO_KIND_AGENT && act->node->agent.effects == RONDO_ONCE;
+    int code = res->more ? res->more->code : 0;
+    if (!act->did_once && !(is_once && (res->status == RONDO_STATUS_COMPLETED || code == RONDO_EUNKNOWN)))
+        return;
+    result_more(res)->did_once = true;
+    parent->did_once = true;
+}
+
 static void end_kid(struct run *run, struct act *parent, struct kid *kid, uint32_t child,
                     uint32_t ordinal)
 {
@@ -627,6 +639,7 @@ static void apply_step_end(struct run *run, struct rondo_event *ev)
         encore_keep(run, act, &res);
     if (UNLIKELY(act->notes) && res.status == RONDO_STATUS_CANCELLED && act->node->kind == RONDO_KIND_AGENT)
         keep_notes(act, &res);
+    note_effects(parent, act, &res);
     forgive_item(parent, act, &res, ev);
     keep_listed(parent, &res, ev);
     act_move(act, ON_END);

@@ -3,6 +3,7 @@
 
 #include "run/act.h"
 #include "run/budget.h"
+#include "run/mend.h"
 #include "run/reserve.h"
 #include "run/usage.h"
 
@@ -12,6 +13,8 @@ static void begin_anew(struct run *run, struct act *act)
     if (!act->slot)
         usage_add(&run->inherited, ledger_spent(act->ledger));
     mem_free(TAKE(act->ledger));
+    if (run->mends)
+        mend_forget_costs(act);
     act->idle_ns = run->idle_ns - (run->now_ns - act->start_ns);
 }
 

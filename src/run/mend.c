@@ -47,7 +47,7 @@ void mend_keep(struct run *run, struct act *act)
     struct act *parent = run_act(run, act->parent), *copy = mem_zalloc(sizeof *copy);
     *copy = (struct act){ .node = act->node, .kind = act->kind, .slot = act->slot, .parent = act->parent,
                           .child = act->child, .ordinal = act->ordinal, .attempt = act->attempt, .next = act->next,
-                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated,
+                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated, .did_once = act->did_once,
                           .kid_count = act->kid_count, .kept = TAKE(act->kept),
                           .own_state = act->own_state ? json_copy(act->own_state) : NULL };
     copy->kids = act->kids ? kids_copy(act) : NULL;
@@ -119,6 +119,7 @@ bool mend_begin(struct run *run, struct act *act)
     act->kid_count = copy->kid_count;
     act->kept = copy->kept;
     act->own_state = copy->own_state;
+    act->did_once = copy->did_once;
     act->loop = copy->loop; // or whichever it has of these
     mem_free(copy);
     return true;
@@ -225,6 +226,8 @@ static bool is_done_again(struct way *way, const struct result *res, const struc
 static void add_items(struct way *way, json_t *rows, struct act *act, uint32_t at)
 {
     const struct each_act *each = act->each;
+    if (way->wish->item && act->node->mode == RONDO_ERROR_FAILS && each->failed)
+        return; // it would fail again, of another one
     for (uint32_t i = 0; each->items && i < each->count; i++) {
         const struct result *res = &each->results[i];
         struct place place = place_of(act, at, 0, i, next_attempt(res->attempt));
@@ -415,13 +418,17 @@ bool mend_admits(struct run *run, const json_t *mended)
 /* What it has cost stays; what it came to is forgotten. */
 static void begin_anew(struct run *run, struct kid *kid)
 {
-    bool has_begun = !(kid->res.flags & RES_UNBEGUN);
     struct ledger *ledger = kid->res.more ? ledger_carry(kid->res.more->ledger) : NULL;
     result_clear(run, &kid->res);
     if (ledger)
         result_more(&kid->res)->ledger = ledger;
     kid->asked = 0; // may it start?  The answer may be another one now
-    kid->anew = has_begun;
+}
+
+/* It asks first if it has done what must not be done twice. */
+static bool did_once(const struct result *res)
+{
+    return res->more && res->more->did_once;
 }
 
 static void put_back(struct run *run, struct act *act, const struct row *row)
@@ -432,6 +439,7 @@ static void put_back(struct run *run, struct act *act, const struct row *row)
     kid->reopened = true;
     kid->mends = row->how == MEND_INSIDE;
     kid->asked = ASKED_WHEN;
+    kid->anew = row->how != MEND_INSIDE && did_once(&kid->res);
     if (row->how == MEND_ANEW)
         begin_anew(run, kid);
     kid->res.status = kid->res.flags = 0;
@@ -450,8 +458,10 @@ static void apply_rows(struct run *run, struct act *act, const json_t *rows)
         if (!get_row(list, &row) || !admits_row(act, &row)) // a child twice
             continue;
         if (act->node->kind == RONDO_KIND_EACH) {
+            bool is_anew = row.how != MEND_INSIDE && did_once(&act->each->results[row.ordinal]);
             each_put_back(act, row.ordinal, row.attempt);
             each_kid(act, row.ordinal)->mends = row.how == MEND_INSIDE;
+            each_kid(act, row.ordinal)->anew = is_anew;
             act->each->in_order = true;
         } else {
             put_back(run, act, &row);
@@ -476,4 +486,21 @@ void mend_apply(struct run *run, const json_t *mended)
         for (struct act *up = act; up->slot; up = run_act(run, up->parent))
             budget_renew(run, up);
     }
+}
+
+static void forget_cost(const struct kid *kid)
+{
+    if (kid->state == KID_NEW && kid->res.more)
+        mem_free(TAKE(kid->res.more->ledger));
+}
+
+void mend_forget_costs(const struct act *act)
+{
+    bool is_each = act->node->kind == RONDO_KIND_EACH;
+    for (uint32_t i = 0; i < act->kid_count; i++)
+        forget_cost(&act->kids[i]);
+    for (uint32_t i = 0; is_each && i < act->each->open_count; i++)
+        forget_cost(&act->each->open[i].kid);
+    for (const struct act *copy = act->kept; copy; copy = copy->next_kept)
+        mend_forget_costs(copy);
 }

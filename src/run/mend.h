@@ -50,6 +50,9 @@ json_t *mend_rows(struct run *run, struct act *act, const struct mend_wish *wish
 bool mend_has(const json_t *rows, uint32_t child, uint32_t ordinal);
 uint32_t mend_ordinal(const struct act *act);
 
+/* A fork begins with these: what its parent has spent on them does not count. */
+void mend_forget_costs(const struct act *act);
+
 bool mend_admits(struct run *run, const json_t *mended);
 void mend_apply(struct run *run, const json_t *mended);
 

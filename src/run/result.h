@@ -70,7 +70,7 @@ struct kid {
     uint8_t asked; // enum kid_asked
     bool reopened; // base is not a review's doing: the run was taken up again
     bool mends;    // it begins with what a copy of it has (mend.h)
-    bool anew;     // it had ended and begins anew, because something before it does
+    bool anew;     // it begins anew, and an agent of class `once` had completed in it
     int64_t first_ns; // start of the first attempt by run_driven_ns(): timeouts cover all of them
     int64_t due_ns;   // KID_BACKOFF: when it is tried again
     json_t *given;    // its input, if not the usual one, until it starts; owned
@@ -84,6 +84,7 @@ struct outcome {
     char *judge; // of a pass: what the judge said about it
     char *by;    // of a gate: who answered; NULL
     bool is_answer; // of a gate: a text is a result, too
+    bool did_once;  // an agent of class `once` completed, or in it
     json_t *notes, *letters; // of an agent that was cancelled: what it has noted and was given of messages; NULL
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;

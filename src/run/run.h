@@ -84,6 +84,8 @@ struct act {
     uint8_t left;   // file: what it has left behind, LEFT_*
     bool is_held;   // free, but its slot is not given to others
     bool mended;    // container: it has what a copy of its last attempt had
+    bool did_once;  // container: an agent of class `once` completed in it
+    bool redone;    // it had done that before, or what is around it had, and begins anew
     uint8_t tries;   // forum: round
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t call_ns; // since when its call lasts, by run_driven_ns()

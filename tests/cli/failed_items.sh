@@ -211,6 +211,70 @@ check "and then done again" 0 "published" "$RONDO" resume -q "$id"
 same "once" "$(calls)" "b publish "
 replays "once"
 
+flow deploys.yaml <<'END'
+name: deploys
+agents:
+  deploy: { run: "echo deploy $RONDO_ITEM >>calls; echo deployed", effects: once }
+  verify: { run: "echo verify $RONDO_ITEM >>calls; test ! -e bad-$RONDO_ITEM && echo fine $RONDO_ITEM" }
+steps:
+  - id: all
+    loop:
+      forEach: "['a','b']"
+      onItemFailure: continue
+      steps: [ { id: deploy, agent: deploy }, { id: verify, agent: verify, dependsOn: [deploy] } ]
+output: "steps.all.result.iterations.map(i, i.content)"
+END
+begin deploys.yaml b
+check "what an item had done once is asked about" 5 "" "$RONDO" resume -q --failed "$id"
+same "before it is done again" "$(calls)" ""
+"$RONDO" show "$id" >out
+has "was done before"
+"$RONDO" answer "$id" 'all~1[1]~1.deploy' '{"content": "as before"}' >out 2>err || bad "no answer: $(cat err)"
+check "an answer takes its place" 0 '["fine a","fine b"]' "$RONDO" resume -q "$id"
+same "and the item goes on" "$(calls)" "verify b "
+replays "items of class once"
+
+# ---- a fork at one item -----------------------------------------------------------------------------------
+
+forks() { # PATH
+    new=$("$RONDO" fork -q "$id" --at "$1" 2>err) || bad "no fork at $1: $(cat err)"
+    : >calls
+}
+begin steps.yaml b
+forks 'all[1]'
+check "a fork at an item that failed" 0 '["sa","sb","sc"]' "$RONDO" resume -q "$new"
+same "runs it alone" "$(calls)" "first b second b "
+same "its parent is what it was" "$("$RONDO" show --json "$id" | jq -c '[.. | objects | select(.status? == "failed")] | length > 0')" true
+check "replay of a fork" 0 "" "$RONDO" replay -q "$new"
+forks 'all[2]'
+check "a fork at one that completed" 0 '["sa","fb","sc"]' "$RONDO" resume -q "$new"
+same "runs that alone" "$(calls)" "first c second c "
+id=$new
+check "a fork can be mended" 0 '["sa","sb","sc"]' "$RONDO" resume -q --failed "$id"
+replays "a mended fork"
+
+begin nested.yaml x2
+forks 'out[0].in[2]'
+check "a fork at an item of an item" 0 "[2,3]" "$RONDO" resume -q "$new"
+same "runs that, and what follows it there" "$(calls)" "out~1[0]~1.in~1[2]~1 out~1[0]~1.post~1 "
+forks 'out[0].post'
+check "at a step in an item it begins there, as ever" 0 "[2,3]" "$RONDO" resume -q "$new"
+same "so does what came after that" "$(grep -c 'out\[0\].post' calls)" 1
+"$RONDO" export "$new" fork.rondo >/dev/null 2>err && "$RONDO" import --store other.db fork.rondo >/dev/null 2>err || bad "no export: $(cat err)"
+check "it goes through a file" 0 "" "$RONDO" replay -q --store other.db "$new"
+
+flow paid.yaml <<'END'
+name: paid
+agents: { m: { script: [{ content: one, usage: { completion: 10 } }] } }
+steps: [ { id: all, agent: m, budget: { tokens: 60 }, loop: { forEach: "[1,2,3,4,5]", onItemFailure: continue } } ]
+END
+begin paid.yaml
+same "what it cost" "$("$RONDO" runs --json | jq -c "select(.id == \"$id\") | .usage.completion")" 50
+forks 'all[2]'
+"$RONDO" resume -q "$new" >out 2>err
+same "siblings cost nothing" "$("$RONDO" runs --json | jq -c "select(.id == \"$new\") | .usage.completion")" 10
+
+
 # ---- budgets and what a run of an older version knows -----------------------------------------------------
 
 mkdir old && tar --no-same-owner -xzf "$ROOT/tests/golden/0.1.0.tar.gz" -C old

@@ -132,7 +132,8 @@ TEST(a_pass_and_an_item_are_places_too)
     CHECK(strncmp(only(&named, "step_start"), "step_start s.k.1.c; step_start s.k.1.judge; ", 44) == 0);
     item.n = 5;
     fork_of(&t, "s.e[1]", NULL, &of_item);
-    CHECK_STR(of_item.output, "[2,10,15]");
+    CHECK_STR(of_item.output, "[2,10,6]"); // the run has ended: its siblings stay
+    CHECK_STR(only(&of_item, "step_start"), "step_start s.e~1; step_start s.e~1[1].item~1");
     check_replay(&pass);
     check_replay(&of_item);
 }
