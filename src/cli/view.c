@@ -7,6 +7,7 @@
    A line is a list of pieces, each with a style; it is cut where it is written out. */
 #include "cli/view.h"
 
+#include "cli/place.h"
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -457,8 +458,11 @@ static void choose(struct frame *f, uint32_t room)
 static void put_name(struct line *line, const struct row *row)
 {
     if (row->is_item)
-        buf_printf(&line->text, "[%u]%s", row->ordinal, *row->name ? " " : "");
-    line_clean(line, row->name, strlen(row->name));
+        place_put_item(&line->text, row->ordinal, row_item(row));
+    if (!row_item(row)) {
+        buf_puts(&line->text, row->is_item && *row->name ? " " : "");
+        line_clean(line, row->name, strlen(row->name));
+    }
 }
 
 static size_t label_width(struct line *line, const struct shown *s)
@@ -490,7 +494,7 @@ static void put_elapsed(struct line *line, const struct row *row)
         buf_puts(&line->text, "      ");
         return;
     }
-    view_put_time(&line->text, row_elapsed_ns(row, line->view->now_ns));
+    view_put_time(&line->text, row_elapsed_ns(row, rows_driven_ns(line->view->rows, line->view->now_ns)));
     size_t len = line->text.len - before - 2;
     if (len >= 6)
         return;

@@ -205,18 +205,18 @@ TEST(an_each_shows_items_at_work_and_counts_the_others)
     look_start(&l, EACH("all", bot_node(&work), .max_concurrency = 2), "[\"a\", \"b\", \"c\", \"d\"]", 80);
     CHECK(look_until(&l, RONDO_EV_STEP_START, "all[3].work"));
     CHECK_STR(look_plain(&l), "\u280b flow  10ms\n"
-                              "\u280b all           10ms  items 2/4 [##..]\n"
-                              "  \u2713 [0] work    10ms  a\n"
-                              "  \u2713 [1] work    10ms  b\n"
-                              "  \u280b [2] work     0ms  c\n"
-                              "  \u280b [3] work     0ms  d\n");
+                              "\u280b all        10ms  items 2/4 [##..]\n"
+                              "  \u2713 [1] a    10ms  a\n"
+                              "  \u2713 [2] b    10ms  b\n"
+                              "  \u280b [3] c     0ms\n"
+                              "  \u280b [4] d     0ms\n");
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  20ms\n"
-                              "\u2713 all           20ms  4 of 4 items\n"
-                              "  \u2713 [0] work    10ms  a\n"
-                              "  \u2713 [1] work    10ms  b\n"
-                              "  \u2713 [2] work    10ms  c\n"
-                              "  \u2713 [3] work    10ms  d\n");
+                              "\u2713 all        20ms  4 of 4 items\n"
+                              "  \u2713 [1] a    10ms  a\n"
+                              "  \u2713 [2] b    10ms  b\n"
+                              "  \u2713 [3] c    10ms  c\n"
+                              "  \u2713 [4] d    10ms  d\n");
 }
 
 TEST(items_begin_anew_with_every_pass)
@@ -226,10 +226,10 @@ TEST(items_begin_anew_with_every_pass)
     look_start(&l, LOOP("again", EACH("all", bot_node(&work)), .max_iterations = 3), "[1, 2]", 80);
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
-                              "\u2713 again           30ms  3 passes, max_iterations\n"
-                              "  \u2713 all           10ms  2 of 2 items\n"
-                              "    \u2713 [0] work    10ms  1\n"
-                              "    \u2713 [1] work    10ms  2\n");
+                              "\u2713 again        30ms  3 passes, max_iterations\n"
+                              "  \u2713 all        10ms  2 of 2 items\n"
+                              "    \u2713 [1] 1    10ms  1\n"
+                              "    \u2713 [2] 2    10ms  2\n");
 }
 
 static void spend(rondo_task *task, struct bot *bot)
@@ -344,8 +344,8 @@ TEST(steps_that_have_ended_go_before_items)
     look_to_end(&l);
     l.view.height = 8;
     CHECK(strstr(look_plain(&l), "\u2713 first") != NULL);
-    CHECK(strstr(look_plain(&l), "[8] item") != NULL);
-    CHECK(strstr(look_plain(&l), "[5] item") == NULL);
+    CHECK(strstr(look_plain(&l), "[9] 9") != NULL);
+    CHECK(strstr(look_plain(&l), "[6] 6") == NULL);
 }
 
 TEST(control_characters_and_wide_ones_stay_in_their_line)
