@@ -59,3 +59,10 @@ void place_put(struct buf *out, const struct row *row)
     if (row->attempt)
         buf_printf(out, row_is_encore(row) ? ", resume %u" : ", try %u", row->attempt + !row_is_encore(row));
 }
+
+void place_put_pass(struct buf *out, const char *loop, int64_t pass)
+{
+    buf_puts(out, loop);
+    if (pass)
+        buf_printf(out, ".%lld", (long long)pass - 1);
+}

@@ -15,4 +15,7 @@ void place_put_item(struct buf *out, int64_t number, const json_t *value);
 /* The row and all that it is in. */
 void place_put(struct buf *out, const struct row *row);
 
+/* The path of a pass that somebody counts from 1; the loop's own where that is 0. */
+void place_put_pass(struct buf *out, const char *loop, int64_t pass);
+
 #endif

@@ -311,6 +311,20 @@ uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const str
     return find_origins(rows->root, see, user);
 }
 
+static void find_loops(const struct row *row, void (*see)(void *user, const struct row *row), void *user)
+{
+    if (row_is_loop(row) && MAX(row->passes, row->pass) > 1)
+        see(user, row);
+    for (uint32_t i = 0; i < row->kid_count && !row_is_loop(row) && !row_has_items(row); i++)
+        if (row->kids[i])
+            find_loops(row->kids[i], see, user);
+}
+
+void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user)
+{
+    find_loops(rows->root, see, user);
+}
+
 /* ---- what steps say ------------------------------------------------------------------------------------ */
 
 /* Is there nothing to see in it?  Bars of progress clean their lines with escape sequences. */
@@ -516,6 +530,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
     row->first_ns = first_ns;
+    row->start_usage = ev->attempt ? row->start_usage : row->usage; // all tries share a budget
     row->attempt = ev->attempt;
     row->of_pass = up->pass;
     row->start_ns = now_ns;
@@ -798,7 +813,7 @@ static void begin_anew(struct row *row, int64_t now_ns)
 {
     if (row->up && !row_is_open(row))
         return;
-    row->usage = row->pass_usage = (rondo_usage){ 0 };
+    row->usage = row->pass_usage = row->start_usage = (rondo_usage){ 0 };
     row->pass_ns = now_ns;
     if (row->first_ns)
         row->start_ns = row->first_ns = now_ns;

@@ -51,7 +51,8 @@ struct row {
     uint32_t begun;        // each: how many items there were so far
     uint32_t forgotten[ROW_CANCELLED + 1]; // each: ended items that are not kept, by how they ended
     uint64_t seq;         // of the last event about it
-    rondo_usage usage;    // children included
+    rondo_usage usage;    // children included; of a step in a loop, in all passes
+    rondo_usage start_usage; // what of it had been spent when it began this time
     struct buf tail;      // the last line of output, or why it failed; not yet made safe to print
     bool tail_ends;       // a line break or a carriage return came: what follows replaces the tail
     char *error;          // all of it; NULL
@@ -102,6 +103,10 @@ const json_t *row_item(const struct row *row);
 
 /* Loops: the pass whose answer counts is another than the last one.  Returns its number, else -1. */
 int64_t row_best_pass(const struct row *row);
+
+/* Loops whose passes somebody may want to see: those that stand in no other loop and no item, and have had more than
+   one pass, in the order of the rows. */
+void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);
