@@ -1,6 +1,7 @@
 /* cmd_fork.c - rondo fork RUN --at PATH: a new run that shares the past of another up to there. */
 #include "cli/commands.h"
 #include "cli/given.h"
+#include "cli/place.h"
 #include "cli/running.h"
 #include "engine/cut.h"
 #include "engine/flows.h"
@@ -50,7 +51,10 @@ static int fork_run(struct running *r)
     rondo_error err;
     auto_json json_t *state = NULL, *inputs = NULL;
     auto_free char *id = NULL;
-    if (!r->args->at)
+    auto_buf struct buf at = { 0 };
+    if (r->args->at)
+        place_put_pass(&at, r->args->at, r->args->pass);
+    else
         return usage_error(r->line->command, "--at PATH says where the new run begins to differ");
     int code = read_state(r, &state);
     if (code == EXIT_OK)
@@ -60,7 +64,7 @@ static int fork_run(struct running *r)
     if (code != EXIT_OK)
         return code;
     struct cut_changes changes = { .inputs = inputs, .state = state };
-    if (flows_fork(r->engine, r->flow, r->id, r->args->at, &changes, &id, &err) < 0)
+    if (flows_fork(r->engine, r->flow, r->id, buf_text(&at), &changes, &id, &err) < 0)
         return running_fail_said(r, &err);
     puts(id);
     if (!r->args->quiet)
@@ -80,6 +84,7 @@ static int cmd_fork(const struct cmdline *line)
 
 static const struct option options[] = {
     { "at", 0, OPT_TEXT, AT(at), "PATH", .help = "what is to be started anew, as 'refine.2' or 'publish'" },
+    { "pass", 0, OPT_LIMIT, AT(pass), "N", .help = "this pass of the loop at PATH, counted from 1" },
     { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "another input; @FILE is a file's content" },
     { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "other inputs, in YAML or JSON" },
     { "set", 0, OPT_PAIRS, AT(set), "state.NAME=VALUE", .help = "another value in the state" },
@@ -92,9 +97,10 @@ const struct cmd command_fork = {
     .name = "fork", .args = "RUN", .min_args = 1, .max_args = 1,
     .summary = "branch a new run off another",
     .about = "The new run has everything that happened before PATH was last started, and begins\n"
-             "there anew, with other inputs or another state if you like.  At an item of a forEach,\n"
-             "as 'all[3]', of a run that has ended, it has all that happened, and only that item\n"
-             "and what depends on it begin anew.  What the past has cost\n"
+             "there anew ('--at refine --pass 3' is '--at refine.2'), with other inputs or another\n"
+             "state if you like.  At an item of a forEach, as 'all[3]', of a run that has ended, it\n"
+             "has all that happened, and only that item and what depends on it begin anew.  What the\n"
+             "past has cost\n"
              "is shown apart and does not count against its budget.  Its id goes to stdout;\n"
              "'rondo resume' goes on with it.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_fork,

@@ -307,6 +307,26 @@ static int64_t seen_ns(struct running *r, const struct rows *rows)
     return row->waiting ? row->end_ns : rows->last_ns;
 }
 
+#define LOOPS_MAX 3 // whose passes can be looked at
+
+struct looking {
+    struct running *r;
+    struct buf *out;
+    uint32_t count;
+};
+
+static void put_history(void *user, const struct row *row)
+{
+    struct looking *looking = user;
+    auto_buf struct buf path = { 0 }, rest = { 0 };
+    if (looking->count++ >= LOOPS_MAX)
+        return;
+    row_put_path(&path, row);
+    buf_putc(&rest, ' ');
+    show_word(&rest, buf_text(&path));
+    put_next(looking->out, "each pass: ", looking->r, "history", buf_text(&rest));
+}
+
 static int show_run(struct running *r)
 {
     struct term term;
@@ -319,6 +339,7 @@ static int show_run(struct running *r)
         return running_fail(r, &err);
     struct rows *rows = rows_new(r->run->node);
     rows->keeps_all = r->args->json;
+    rows->shows_best = !r->args->json;
     while ((ev = rondo_run_next(r->run))) {
         rows_event(rows, ev);
         gates_past(&gates, ev);
@@ -333,6 +354,7 @@ static int show_run(struct running *r)
                                        .idle = standing_idle(store_about(r->run->journal)),
                                        .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers, letters);
+        rows_loops(rows, put_history, &(struct looking){ .r = r, .out = &out });
         fwrite(out.data, 1, out.len, stdout);
     }
     rows_free(rows);

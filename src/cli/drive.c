@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
 #include "cli/notify.h"
+#include "cli/place.h"
 #include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
@@ -36,10 +37,12 @@
 #define MS        1000000ll
 #define FRAME_NS  (50 * MS)  // between frames, when something has changed
 #define TICK_NS   (100 * MS) // when nothing has: clocks and spinners go on
+#define SECOND_NS (1000 * MS)
 #define AWAY_NS   (200 * MS) // between looks whether the terminal is ours again
 #define BUFFER    65536
 #define NOTES_MAX 20
 #define UNHEARD_MAX 5 // messages that are noted
+#define OPEN_MAX  10 // gates that a run is left with, to be told
 #define SUMMARY_LINES 60 // where there is no terminal to say how many
 #define FAILURES_MAX  10 // that --quiet tells
 #define FAILURE_WIDTH 500
@@ -146,6 +149,13 @@ static int64_t now_ns(const struct drive *d)
     return loop_now_ns(d->engine->loop);
 }
 
+static void draw_frame(struct drive *d)
+{
+    buf_clear(&d->frame);
+    view_put(&d->frame, &d->view);
+    screen_show(&d->screen, d->frame.data, d->frame.len);
+}
+
 static void draw(struct drive *d)
 {
     static const char stopping[] = "stopping... Ctrl-C again leaves at once";
@@ -157,9 +167,11 @@ static void draw(struct drive *d)
     d->view.height = MAX(d->term.height - 1 - (d->view.notes != NULL), 2);
     end_prompt(d);
     keyboard_hush();
-    buf_clear(&d->frame);
-    view_put(&d->frame, &d->view);
-    screen_show(&d->screen, d->frame.data, d->frame.len);
+    draw_frame(d);
+    if (d->view.is_calm && d->view.now_ns / SECOND_NS != d->view.calm_ns / SECOND_NS) { // a frame for what has changed,
+        d->view.calm_ns = d->view.now_ns / SECOND_NS * SECOND_NS;                       // and one for the clocks
+        draw_frame(d);
+    }
     d->has_changed = false;
     d->frame_ns = now_ns(d);
 }
@@ -533,11 +545,33 @@ static void add_notes(struct drive *d, const rondo_result *res)
         add_next(d, "go on with: rondo resume ", "");
 }
 
+#define LOOPS_MAX 3 // whose passes can be looked at
+
+struct looking {
+    struct drive *drive;
+    uint32_t count;
+};
+
+static void add_history(void *user, const struct row *row)
+{
+    struct looking *looking = user;
+    auto_buf struct buf path = { 0 }, rest = { 0 };
+    if (looking->count++ >= LOOPS_MAX)
+        return;
+    row_put_path(&path, row);
+    buf_putc(&rest, ' ');
+    show_word(&rest, buf_text(&path));
+    add_next(looking->drive, "each pass: rondo history ", buf_text(&rest));
+}
+
 static void summarise(struct drive *d)
 {
+    if (d->run->stored)
+        rows_loops(d->rows, add_history, &(struct looking){ .drive = d });
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
+    d->view.calm_ns = 0;
     if (!view_put(&d->frame, &d->view) && d->run->stored)
         add_next(d, "see all of it with: rondo show ", "");
     if (can_draw(d))
@@ -558,7 +592,7 @@ static void say_why(const struct drive *d, struct buf *why)
 static void say_origin(const struct drive *d, const struct row *row)
 {
     auto_buf struct buf clean = { 0 }, why = { 0 };
-    row_put_path(&why, row);
+    place_put(&why, row);
     buf_puts(&why, why.len ? ": " : "");
     show_line(&clean, row->error, show_without_caret(row->error));
     if (d->options->verbose)
@@ -657,21 +691,35 @@ static void say_error(const struct drive *d, const rondo_error *err)
     fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&clean));
 }
 
+/* All questions that are open, and what answers them. */
+static void add_open(struct drive *d)
+{
+    const struct gates *gates = &d->gates;
+    for (uint32_t i = 0; i < MIN(gates->count, OPEN_MAX); i++) {
+        const struct gate_open *gate = &gates->open[i];
+        auto_buf struct buf rest = { 0 };
+        buf_printf(&d->notes, "gate '%s': %s\n", gate->place, gate->why ? gate->why : "nobody has answered it");
+        buf_putc(&rest, ' ');
+        show_word(&rest, gate->path);
+        buf_puts(&rest, " VALUE");
+        if (d->run->stored)
+            add_next(d, "answer with: rondo answer ", buf_text(&rest));
+    }
+    if (gates->count > OPEN_MAX)
+        buf_printf(&d->notes, "and %u more gates\n", gates->count - OPEN_MAX);
+}
+
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
     const struct gate_open *gate = gates_trouble(&d->gates);
-    auto_buf struct buf rest = { 0 };
     rondo_error why;
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
     d->rows->end_ns = shell_run_ns(d->run);
-    buf_printf(&d->notes, "gate '%s': %s\n", gate->path, gate->why);
-    if (d->run->stored) {
-        buf_printf(&rest, " %s VALUE", gate->path);
-        add_next(d, "answer with: rondo answer ", buf_text(&rest));
+    add_open(d);
+    if (d->run->stored)
         add_next(d, "then go on with: rondo resume ", "");
-    }
     if (!d->options->quiet) {
         summarise(d);
         return EXIT_WAITING;
@@ -776,6 +824,7 @@ static void prepare(struct drive *d)
     d->is_live = can_be_live(options, &d->term);
     d->tells = !options->quiet && (options->verbose || !(d->is_live || options->json));
     d->rows = rows_new(d->run->node);
+    d->rows->shows_best = true;
     d->screen.term = &d->term;
     d->view = (struct view){ .rows = d->rows, .title = options->title, .term = &d->term };
     d->tell = (struct tell){ .rows = d->rows, .term = &d->term, .title = options->title,
@@ -789,6 +838,7 @@ static void prepare(struct drive *d)
     d->gates.on_ask = on_ask;
     d->gates.user = &d->notify;
     d->gates.run = d->run;
+    d->gates.rows = d->rows;
     d->gates.answers = *options->answers;
     *options->answers = (struct answers){ 0 };
     d->gates.has_person = drive_has_person() && !options->quiet && !options->is_within;

@@ -4,6 +4,7 @@
 #include "agent/player.h"
 #include "cli/given.h"
 #include "cli/keyboard.h"
+#include "cli/place.h"
 #include "cli/show.h"
 #include "data/value.h"
 #include "engine/shell.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #define TYPED_MAX (1024 * 1024)
+#define OTHERS_MAX 5 // questions that are told while another one is asked,
+#define OTHER_MAX 60 // and bytes of each
 #define SHAPE_MAX 300 // bytes; a shape that is longer is no help
 #define BY_TERMINAL "terminal" // who answers here
 
@@ -101,6 +104,7 @@ static void open_clear(struct gate_open *gate)
 {
     mem_free(gate->path);
     mem_free(gate->plain);
+    mem_free(gate->place);
     mem_free(gate->id);
     mem_free(gate->ask);
     mem_free(gate->why);
@@ -150,15 +154,29 @@ static void put_plain(struct buf *out, const rondo_event *ev, const char *path)
         buf_puts(out, last);
 }
 
+/* What an agent asks is behind its own place. */
+static void put_place(struct buf *out, const struct gates *gates, const rondo_event *ev)
+{
+    const char *path = rondo_event_path(ev), *last = strrchr(path, '.');
+    const struct row *row = gates->rows ? rows_find(gates->rows, ev) : NULL;
+    if (row)
+        place_put(out, row);
+    else
+        buf_puts(out, path);
+    if (row && last && strncmp(last, ASKS_NAME, strlen(ASKS_NAME)) == 0)
+        buf_printf(out, ", %s", last + 1);
+}
+
 static void add(struct gates *gates, const rondo_event *ev)
 {
-    auto_buf struct buf plain = { 0 };
+    auto_buf struct buf plain = { 0 }, place = { 0 };
     put_plain(&plain, ev, rondo_event_path(ev));
+    put_place(&place, gates, ev);
     gates->doubts += !is_gate(rondo_event_node(ev));
     mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
-        .plain = mem_strdup(buf_text(&plain)), .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
+        .plain = mem_strdup(buf_text(&plain)), .place = mem_strdup(buf_text(&place)), .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
         .schema = json_incref(schema_of(ev)) };
 }
 
@@ -388,7 +406,7 @@ static void say_gone(struct gates *gates, const rondo_event *ev)
                       : type == RONDO_EV_STEP_CANCELLED ? "cancelled"
                                                         : "nobody answered in time";
     buf_puts(&gates->gone, "  ");
-    show_line(&gates->gone, gates->open[0].path, strlen(gates->open[0].path));
+    show_line(&gates->gone, gates->open[0].place, strlen(gates->open[0].place));
     buf_puts(&gates->gone, ": ");
     show_line(&gates->gone, why, strlen(why));
     show_line(&gates->gone, by ? by : "", by ? strlen(by) : 0);
@@ -443,6 +461,21 @@ bool gates_wait(const struct gates *gates)
     return gates->count && gates->has_person && !gates_trouble(gates);
 }
 
+/* A line for each other question: they are asked one after the other. */
+static void put_others(struct buf *out, const struct gates *gates)
+{
+    for (uint32_t i = 1; i < MIN(gates->count, OTHERS_MAX + 1); i++) {
+        const struct gate_open *gate = &gates->open[i];
+        buf_puts(out, "  later: ");
+        show_line(out, gate->place, strlen(gate->place));
+        buf_puts(out, ": ");
+        show_line(out, gate->ask, MIN(strcspn(gate->ask, "\n"), OTHER_MAX));
+        buf_putc(out, '\n');
+    }
+    if (gates->count > OTHERS_MAX + 1)
+        buf_printf(out, "  later: %u more questions\n", gates->count - OTHERS_MAX - 1);
+}
+
 bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
 {
     if (!gates->count || gates->is_asked)
@@ -452,8 +485,9 @@ bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
         buf_puts(out, "  ");
         show_line(out, gates->refusal, strlen(gates->refusal));
     } else {
+        put_others(out, gates);
         buf_puts(out, "? ");
-        show_line(out, gate->path, strlen(gate->path));
+        show_line(out, gate->place, strlen(gate->place));
         buf_puts(out, ": ");
         show_lines(out, gate->ask, strlen(gate->ask));
     }

@@ -9,10 +9,12 @@
 #include "agent/call.h"
 #include "base/buf.h"
 #include "cli/answers.h"
+#include "cli/rows.h"
 #include "flow/node.h"
 
 struct gate_open {
     char *path, *id, *ask;
+    char *place; // where it is, in the words of people (place.h)
     char *plain; // its path in the definition
     json_t *schema; // of the answer; NULL: none
     char *why; // nobody here can answer it; NULL: somebody may
@@ -30,6 +32,7 @@ struct gate_due {
 
 struct gates {
     rondo_run *run;
+    const struct rows *rows; // which have seen each event before; NULL: places are paths
     struct answers answers;
     bool has_person; // stdin and stderr are terminals
     bool can_wait;   // the run is stored: a person may come later, so nobody has to wait for a timeout

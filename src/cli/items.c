@@ -5,21 +5,23 @@
 
 #include "flow/node.h"
 #include "run/event.h"
+#include "run/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PENDING "pending"
 
-static json_t *new_item(size_t number)
+static json_t *new_item(const struct items *items, size_t number, const char *status)
 {
-    return json_pack("{s:I, s:s}", "item", (json_int_t)number, "status", PENDING);
+    return json_pack("{s:I, s:O*, s:s}", "item", (json_int_t)number, "value", json_array_get(items->values, number),
+                     "status", status);
 }
 
 static void reach(struct items *items, size_t count)
 {
-    while (json_array_size(items->list) < count)
-        json_array_append_new(items->list, new_item(json_array_size(items->list)));
+    for (size_t i = json_array_size(items->list); i < count; i++)
+        json_array_append_new(items->list, new_item(items, i, PENDING));
 }
 
 /* The number of the item that a path means, -1 when it means none. */
@@ -58,10 +60,20 @@ static void on_loop(struct items *items, const rondo_event *ev)
         items->node = node;
         items->list = json_array();
     }
-    if (rondo_event_type(ev) == RONDO_EV_ITEMS && items->list)
-        reach(items, json_array_size(rondo_event_value(ev)));
+    if (rondo_event_type(ev) == RONDO_EV_ITEMS && items->list) {
+        json_decref(items->values);
+        items->values = json_incref(rondo_event_value(ev));
+        reach(items, json_array_size(items->values));
+    }
     if (rondo_event_type(ev) == RONDO_EV_LOOP_END)
         close_items(items);
+}
+
+static void note_row(json_t *item, const struct row *row)
+{
+    if (row->first_ns)
+        json_object_set_new(item, "durationMs", json_integer(row_elapsed_ns(row, row->end_ns) / 1000000));
+    json_object_set_new(item, "usage", usage_value(&row->usage));
 }
 
 static void on_end(json_t *item, const rondo_event *ev)
@@ -76,7 +88,7 @@ static void on_end(json_t *item, const rondo_event *ev)
     }
 }
 
-void items_event(struct items *items, const rondo_event *ev)
+void items_event(struct items *items, const rondo_event *ev, const struct row *row)
 {
     int type = rondo_event_type(ev);
     bool begins = type == RONDO_EV_STEP_START;
@@ -87,17 +99,18 @@ void items_event(struct items *items, const rondo_event *ev)
     if (number < 0)
         return;
     reach(items, (size_t)number + 1);
-    json_t *item = json_array_get(items->list, (size_t)number);
-    json_object_clear(item);
-    json_object_set_new(item, "item", json_integer(number));
-    json_object_set_new(item, "status", json_string(rondo_status_text(RONDO_STATUS_RUNNING)));
+    json_t *item = new_item(items, (size_t)number, rondo_status_text(RONDO_STATUS_RUNNING));
+    json_array_set_new(items->list, (size_t)number, item);
     if (ends)
         on_end(item, ev);
+    if (ends && row)
+        note_row(item, row);
 }
 
 void items_clear(struct items *items)
 {
     json_decref(items->list);
-    items->list = NULL;
+    json_decref(items->values);
+    items->list = items->values = NULL;
     items->node = NULL;
 }

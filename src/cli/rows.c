@@ -6,6 +6,7 @@
 
 #include "agent/talk_note.h"
 #include "cli/show.h"
+#include "data/utf8.h"
 #include "data/value.h"
 #include "engine/shell.h"
 #include "run/mend.h"
@@ -61,14 +62,26 @@ static void forget_slot(struct rows *rows, struct row *row)
     row->slot = 0;
 }
 
+static void row_free(struct rows *rows, struct row *row);
+
+static void free_best(struct rows *rows, struct row *row)
+{
+    for (uint32_t i = 0; i < row->kid_count && row->best_kids; i++)
+        row_free(rows, row->best_kids[i]);
+    mem_free(TAKE(row->best_kids));
+}
+
 static void row_free(struct rows *rows, struct row *row)
 {
     if (!row)
         return;
+    free_best(rows, row);
     for (uint32_t i = 0; i < row->kid_count; i++)
         row_free(rows, row->kids[i]);
     forget_slot(rows, row);
     rows->made--;
+    passes_clear(&row->past);
+    json_decref(row->values);
     buf_free(&row->tail);
     mem_free(row->error);
     json_decref(row->end);
@@ -150,6 +163,23 @@ int row_state(const struct row *row)
     while (up && up->state == ROW_PENDING)
         up = up->up;
     return row->state == ROW_PENDING && up && up->state >= ROW_DONE ? ROW_SKIPPED : row->state;
+}
+
+int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns)
+{
+    return time_ns - rows->idle_ns;
+}
+
+const json_t *row_item(const struct row *row)
+{
+    return row->is_item && !row_is_call(row) ? json_array_get(row->up->values, row->ordinal) : NULL;
+}
+
+int64_t row_best_pass(const struct row *row)
+{
+    const struct passes *past = &row->past;
+    bool gives_best = row->node->kind == RONDO_KIND_LOOP && row->node->loop.output_mode == RONDO_OUTPUT_BEST;
+    return gives_best && past->has_best && past->best + 1 != row->passes ? past->best : -1;
 }
 
 int64_t row_elapsed_ns(const struct row *row, int64_t now_ns)
@@ -283,6 +313,20 @@ uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const str
     return find_origins(rows->root, see, user);
 }
 
+static void find_loops(const struct row *row, void (*see)(void *user, const struct row *row), void *user)
+{
+    if (row_is_loop(row) && MAX(row->passes, row->pass) > 1)
+        see(user, row);
+    for (uint32_t i = 0; i < row->kid_count && !row_is_loop(row) && !row_has_items(row); i++)
+        if (row->kids[i])
+            find_loops(row->kids[i], see, user);
+}
+
+void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user)
+{
+    find_loops(rows->root, see, user);
+}
+
 /* ---- what steps say ------------------------------------------------------------------------------------ */
 
 /* Is there nothing to see in it?  Bars of progress clean their lines with escape sequences. */
@@ -337,6 +381,7 @@ static void drop_items(struct rows *rows, struct row *each)
 {
     while (each->kid_count)
         row_free(rows, each->kids[--each->kid_count]);
+    json_decref(TAKE(each->values));
     each->items = each->done = each->failed = 0;
     each->kept = each->next = each->begun = 0;
     memset(each->forgotten, 0, sizeof each->forgotten);
@@ -360,6 +405,8 @@ static void row_reset(struct rows *rows, struct row *row)
     row->start_ns = row->end_ns = row->first_ns = 0;
     row->pass = row->of_pass = -1;
     row->passes = 0;
+    free_best(rows, row);
+    passes_clear(&row->past);
     row->reason = 0;
     set_end(row, NULL);
     row->is_own = false;
@@ -472,12 +519,12 @@ static struct row *row_of_start(struct rows *rows, struct row *up, const rondo_e
 
 /* A try begins: when would the first one have begun, had one followed the other?  What a reviewer took between two
    tries, who may be a person, was not the step's time; the delay before a next try was. */
-static int64_t first_try_ns(const struct row *row, const rondo_event *ev)
+static int64_t first_try_ns(const struct row *row, const rondo_event *ev, int64_t now_ns)
 {
     if (row->state == ROW_RETRYING && row->first_ns)
         return row->first_ns;
     bool was_sent_back = ev->attempt && row->first_ns && row->state >= ROW_DONE && !row_is_encore(row);
-    return was_sent_back ? ev->time_ns - (row->end_ns - row->first_ns) : ev->time_ns;
+    return was_sent_back ? now_ns - (row->end_ns - row->first_ns) : now_ns;
 }
 
 static void on_start(struct rows *rows, const rondo_event *ev)
@@ -492,7 +539,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
             rows->by_slot[ev->act] = NULL; // whose it was has ended
         return;
     }
-    int64_t first_ns = first_try_ns(row, ev);
+    int64_t now_ns = rows_driven_ns(rows, ev->time_ns), first_ns = first_try_ns(row, ev, now_ns);
     if (row->is_mended)
         row_reopen(rows, row);
     else
@@ -501,11 +548,12 @@ static void on_start(struct rows *rows, const rondo_event *ev)
     note_slot(rows, ev->act, row);
     row->state = ROW_RUNNING;
     row->first_ns = first_ns;
+    row->start_usage = ev->attempt ? row->start_usage : row->usage; // all tries share a budget
     row->attempt = ev->attempt;
     row->of_pass = up->pass;
-    row->start_ns = ev->time_ns;
+    row->start_ns = now_ns;
     row->seq = ev->seq;
-    if (row->is_item && json_is_string(ev->value))
+    if (row->is_item && !row_item(row) && json_is_string(ev->value))
         tail_set(row, json_string_value(ev->value));
 }
 
@@ -629,7 +677,7 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
     if (row->reason && is_overdue(row, ev))
         row->reason = RONDO_REASON_TIME;
     row->state = is_kept ? ROW_DONE : states[rondo_event_status(ev)];
-    row->end_ns = ev->time_ns;
+    row->end_ns = rows_driven_ns(rows, ev->time_ns);
     row->seq = ev->seq;
     if (ev->flags & EF_UNSTARTED)
         row->of_pass = row->up->pass;
@@ -647,15 +695,125 @@ static void on_end(struct rows *rows, struct row *row, const rondo_event *ev)
         item_end(rows, row);
 }
 
+/* What was spent in a step was spent in all its passes. */
+static void take_usage(struct row *row, const struct row *from)
+{
+    row->usage = from->usage;
+    for (uint32_t i = 0; i < MIN(row->kid_count, from->kid_count) && !row_has_items(row); i++)
+        if (row->kids[i] && from->kids[i])
+            take_usage(row->kids[i], from->kids[i]);
+}
+
+static void forget_slots(struct rows *rows, struct row *row)
+{
+    forget_slot(rows, row);
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i])
+            forget_slots(rows, row->kids[i]);
+}
+
+/* Is the pass that has just ended the best one, and its answer perhaps the loop's? */
+static bool ended_best(const struct rows *rows, const struct row *row)
+{
+    return rows->shows_best && row->past.has_best && row->node->loop.output_mode == RONDO_OUTPUT_BEST &&
+           row->past.best == row->pass && rows->made < ROWS_MADE_MAX;
+}
+
+/* The next pass has kids of its own. */
+static void keep_best(struct rows *rows, struct row *row)
+{
+    free_best(rows, row);
+    row->best_kids = mem_zalloc(row->kid_count * sizeof *row->kids);
+    for (uint32_t i = 0; i < row->kid_count; i++) {
+        struct row *kid = row->kids[i];
+        if (!kid)
+            continue;
+        forget_slots(rows, kid);
+        row->best_kids[i] = kid;
+        row->kids[i] = row_new(rows, row, kid->node, kid->name);
+        row->kids[i]->place = kid->place;
+        make_kids(rows, row->kids[i]);
+        take_usage(row->kids[i], kid);
+    }
+}
+
+/* The loop has ended, with the answer of its best pass. */
+static void show_best(struct rows *rows, struct row *row)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++) {
+        if (!row->best_kids[i])
+            continue;
+        take_usage(row->best_kids[i], row->kids[i]);
+        row_free(rows, row->kids[i]);
+        row->kids[i] = row->best_kids[i];
+    }
+    mem_free(TAKE(row->best_kids));
+}
+
+/* Judges speak when a pass has ended, and are paid for it. */
+static void settle_pass(struct row *row)
+{
+    if (!row->past.count || row->past.list[row->past.count - 1].number != row->pass)
+        return;
+    rondo_usage *usage = &row->past.list[row->past.count - 1].usage;
+    *usage = row->usage;
+    usage_take(usage, &row->pass_usage);
+}
+
 /* The states of a machine keep what came of them until they are visited again. */
 static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
 {
-    for (uint32_t i = 0; i < row->kid_count && row->node->kind == RONDO_KIND_LOOP; i++)
+    bool is_loop = row->node->kind == RONDO_KIND_LOOP;
+    settle_pass(row);
+    if (is_loop && ended_best(rows, row))
+        keep_best(rows, row);
+    for (uint32_t i = 0; i < row->kid_count && is_loop; i++)
         if (row->kids[i] && !row->kids[i]->is_mended)
             row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
     row->cap = limits_of(ev->run, row->node)->loop.cap;
+    row->pass_ns = rows_driven_ns(rows, ev->time_ns);
+    row->pass_usage = row->usage;
     row->state = ROW_RUNNING;
+}
+
+/* Why the pass failed: as the body says it, or what was visited. */
+static const char *pass_error(const struct row *row)
+{
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i] && row->kids[i]->error && (i == ROLE_BODY || row->node->kind != RONDO_KIND_LOOP))
+            return row->kids[i]->error;
+    return "";
+}
+
+static void on_pass_end(struct rows *rows, struct row *row, const rondo_event *ev)
+{
+    struct pass_seen pass = { .number = ev->ordinal, .seq = ev->seq, .status = (uint8_t)rondo_event_status(ev),
+                              .ns = rows_driven_ns(rows, ev->time_ns) - row->pass_ns, .usage = row->usage };
+    const char *text = pass.status == RONDO_STATUS_COMPLETED ? rondo_event_text(ev) : pass_error(row);
+    text += strspn(text, " \t\r\n");
+    pass.text = mem_dup(text, utf8_fit(text, strcspn(text, "\r\n"), PASS_TEXT_MAX));
+    pass.is_scored = rondo_event_score(ev, &pass.score);
+    usage_take(&pass.usage, &row->pass_usage);
+    passes_add(&row->past, &pass, rows->keeps_all);
+    row->passes = (int64_t)ev->ordinal + 1;
+}
+
+static void on_loop_end(struct rows *rows, struct row *row, const rondo_event *ev)
+{
+    settle_pass(row);
+    row->reason = ev->code;
+    row->passes = ev->ordinal;
+    set_end(row, loop_end_value(ev));
+    if (row->best_kids && row_best_pass(row) >= 0)
+        show_best(rows, row);
+}
+
+static void set_items(struct row *row, json_t *values)
+{
+    json_decref(row->values);
+    row->values = json_incref(values);
+    row->items = json_array_size(values);
 }
 
 static void on_budget(struct row *row, const rondo_event *ev)
@@ -674,19 +832,15 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     case RONDO_EV_STEP_SKIPPED:
     case RONDO_EV_STEP_CANCELLED: on_end(rows, row, ev); break;
     case RONDO_EV_ITERATION_START: on_pass(rows, row, ev); break;
-    case RONDO_EV_ITERATION_END: row->passes = (int64_t)ev->ordinal + 1; break;
-    case RONDO_EV_LOOP_END:
-        row->reason = ev->code;
-        row->passes = ev->ordinal;
-        set_end(row, loop_end_value(ev));
-        break;
+    case RONDO_EV_ITERATION_END: on_pass_end(rows, row, ev); break;
+    case RONDO_EV_LOOP_END: on_loop_end(rows, row, ev); break;
     case RONDO_EV_RETRY: on_retry(row); break;
     case RONDO_EV_GATE_WAITING:
         row->state = ROW_ASKING;
         tail_set(row, rondo_event_text(ev));
         break;
     case RONDO_EV_GATE_ANSWERED: row->state = ROW_RUNNING; break;
-    case RONDO_EV_ITEMS: row->items = json_array_size(ev->value); break;
+    case RONDO_EV_ITEMS: set_items(row, ev->value); break;
     case RONDO_EV_BUDGET:
     case RONDO_EV_SETTLED: on_budget(row, ev); break;
     case RONDO_EV_OUTPUT: tail_add(row, rondo_event_text(ev)); break;
@@ -704,7 +858,8 @@ static void begin_anew(struct row *row, int64_t now_ns)
 {
     if (row->up && !row_is_open(row))
         return;
-    row->usage = (rondo_usage){ 0 };
+    row->usage = row->pass_usage = row->start_usage = (rondo_usage){ 0 };
+    row->pass_ns = now_ns;
     if (row->first_ns)
         row->start_ns = row->first_ns = now_ns;
     for (uint32_t i = 0; i < row->kid_count; i++)
@@ -716,7 +871,7 @@ static void on_forked(struct rows *rows, const rondo_event *ev)
 {
     rows->start_ns = ev->time_ns;
     usage_add(&rows->inherited, &rows->root->usage);
-    begin_anew(rows->root, ev->time_ns);
+    begin_anew(rows->root, rows_driven_ns(rows, ev->time_ns));
 }
 
 /* An item that never begins has a row where all are wanted, or when it says why. */
@@ -728,10 +883,16 @@ static void add_unstarted(struct rows *rows, const rondo_event *ev)
         item_start(rows, up, ev);
 }
 
+static bool is_taken_up(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_RESUMED || ev->type == RONDO_EV_REOPENED || ev->type == RONDO_EV_FORKED;
+}
+
 void rows_event(struct rows *rows, const rondo_event *ev)
 {
     struct row *row;
     rows->last_ns = ev->time_ns;
+    rows->idle_ns += is_taken_up(ev) ? ev->num : 0;
     switch (ev->type) {
     case RONDO_EV_WORKFLOW_START:
         rows->start_ns = ev->time_ns;

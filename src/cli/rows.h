@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "cli/passes.h"
 #include "flow/node.h"
 
 #define ROWS_MADE_MAX  2000 // rows made before they are needed
@@ -35,19 +36,25 @@ struct row {
     bool is_mended; // its next try begins with what it has, see run/mend.h
     bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
-    int64_t start_ns, end_ns;
+    int64_t start_ns, end_ns; // by the time in which somebody drove the run, as all times of a row: see rows_driven_ns()
     int64_t first_ns;     // when its first try began, without the time of reviews since then; 0: it has not
     int64_t cap;          // loops: of this run
     int64_t pass, passes; // loops: the present one, from 0; how many ran
+    int64_t pass_ns;      // when that began
+    rondo_usage pass_usage; // and what had been spent by then
+    struct passes past;   // loops: those that have ended
+    struct row **best_kids; // loops that give their best pass: what their kids were in it; NULL: as they are now
     int64_t of_pass;      // in a loop: the pass of it that the row is about, -1 for the present one
     uint64_t items;       // each: how many there are
+    json_t *values;       // each: and what they are; owned, NULL
     uint64_t done, failed; // each: how many have ended so
     uint32_t kept;         // each: how many kids have ended
     uint32_t next;         // each: behind the highest number of an item so far
     uint32_t begun;        // each: how many items there were so far
     uint32_t forgotten[ROW_CANCELLED + 1]; // each: ended items that are not kept, by how they ended
     uint64_t seq;         // of the last event about it
-    rondo_usage usage;    // children included
+    rondo_usage usage;    // children included; of a step in a loop, in all passes
+    rondo_usage start_usage; // what of it had been spent when it began this time
     struct buf tail;      // the last line of output, or why it failed; not yet made safe to print
     bool tail_ends;       // a line break or a carriage return came: what follows replaces the tail
     char *error;          // all of it; NULL
@@ -58,9 +65,11 @@ struct rows {
     struct row **by_slot;
     uint32_t slot_count, slot_cap;
     uint32_t made;
-    bool keeps_all; // also items that ended long ago, or never began
+    bool keeps_all; // also items that ended long ago, or never began, and all passes
+    bool shows_best; // a loop that has ended with its best pass has the kids of that one
     int64_t start_ns, end_ns; // start_ns: of a fork, since it is one; end_ns: 0 while it runs
     int64_t last_ns;          // of the last event
+    int64_t idle_ns;          // how long nobody drove the run
     rondo_usage inherited;    // what others had spent when it was forked: not in the root's usage
     int status;               // enum rondo_status
     const char *id;           // of the run, borrowed from it
@@ -85,8 +94,21 @@ int row_state(const struct row *row);
 /* A loop that has ended, though what it waits for was not true. */
 bool row_is_short(const struct row *row);
 
-/* How long it has taken so far, with all its tries; it has begun. */
+/* A moment of the run, as rows have it: the time in which nobody drove the run does not count. */
+int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns);
+
+/* How long it has taken so far, with all its tries; it has begun.  now_ns: by rows_driven_ns(). */
 int64_t row_elapsed_ns(const struct row *row, int64_t now_ns);
+
+/* The value of an item; NULL: it is none, or nobody knows it. */
+const json_t *row_item(const struct row *row);
+
+/* Loops: the pass whose answer counts is another than the last one.  Returns its number, else -1. */
+int64_t row_best_pass(const struct row *row);
+
+/* Loops whose passes somebody may want to see: those that stand in no other loop and no item, and have had more than
+   one pass, in the order of the rows. */
+void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);

@@ -16,8 +16,9 @@ struct run_args {
     bool json, quiet, verbose, plan, commands, migrate;
     struct means_args means;
     const char *inputs, *context, *workdir, *store, *prompts, *answers, *script, *notify, *session;
-    bool follow, full;                    // of events, history
+    bool follow, full, diff;              // of events, history
     const char *path, *type, *step, *at;  // of events, history, fork
+    int64_t pass;                         // of history, fork: from 1; 0: not given
     struct texts set;
     const char *system, *tools, *mcp, *schema; // of agent
     struct texts attach;

@@ -1,15 +1,22 @@
 /* screen.c - lines at the bottom of a terminal.
 
+   Little is written for a small change: lines that move up or down are moved by the terminal, and of a line that differs
+   only the cells that do are written.  Behind a character that is not one column wide nobody knows where the terminal
+   has its columns: such a line is written anew when something differs there.
+
    A terminal that becomes narrower breaks the lines that no longer fit, so the frame then takes more
    lines than it had; how many, is counted with the new width. */
 #include "cli/screen.h"
 
+#include "base/arena.h"
 #include "cli/show.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MOVED_LEAST 3 // lines that differ: of fewer none is looked for elsewhere
 
 bool screen_write(int fd, const char *text, size_t len)
 {
@@ -75,34 +82,267 @@ static void erase(struct screen *screen)
     buf_clear(&screen->frame);
 }
 
-static size_t count_lines(const char *text, size_t len)
+/* ---- lines that differ in some cells -------------------------------------------------------------------- */
+
+static bool is_same(struct slice a, struct slice b)
 {
-    size_t n = 0;
-    for (const char *at = text; len && (at = memchr(at, '\n', (size_t)(text + len - at))); at++)
-        n++;
-    return n;
+    return a.len == b.len && (!a.len || memcmp(a.text, b.text, a.len) == 0);
 }
 
-/* Over the lines that are there: what is the same is only passed.  A line is erased before it is
-   written, since behind a full line the cursor is still on it.  Keys that were shown nevertheless may
-   stand where the cursor is. */
+static void glyphs_clear(struct glyphs *glyphs)
+{
+    mem_free(glyphs->list);
+    *glyphs = (struct glyphs){ 0 };
+}
+
+static size_t escape_length(const char *text, size_t len)
+{
+    size_t n = 2;
+    while (n < len && !(text[n] >= '@' && text[n] <= '~'))
+        n++;
+    return MIN(n + 1, len);
+}
+
+static void read_glyphs(struct glyphs *glyphs, struct slice line)
+{
+    static const char reset[] = "\033[0m";
+    struct slice style = { "", 0 };
+    int was = 0;
+    glyphs->count = 0;
+    glyphs->is_plain = true;
+    for (size_t at = 0, n; at < line.len; at += n) {
+        const char *text = line.text + at;
+        int width;
+        if (line.len - at > 1 && text[0] == '\033' && text[1] == '[') {
+            n = escape_length(text, line.len - at);
+            bool ends = n == strlen(reset) && memcmp(text, reset, n) == 0;
+            glyphs->is_plain = glyphs->is_plain && (ends || !style.len);
+            style = ends ? (struct slice){ "", 0 } : (struct slice){ text, n };
+            continue;
+        }
+        n = width_next(text, line.len - at, &was, &width);
+        if (!width && glyphs->count) {
+            struct glyph *last = &glyphs->list[glyphs->count - 1];
+            glyphs->is_plain = glyphs->is_plain && last->text.text + last->text.len == text;
+            last->text.len += n;
+            continue;
+        }
+        mem_grow(&glyphs->list, &glyphs->cap, glyphs->count, sizeof *glyphs->list);
+        glyphs->list[glyphs->count++] = (struct glyph){ { text, n }, style, width };
+    }
+}
+
+static bool is_same_glyph(const struct glyph *a, const struct glyph *b)
+{
+    return a->width == b->width && is_same(a->text, b->text) && is_same(a->style, b->style);
+}
+
+/* Before this one both lines have characters of one column only. */
+static uint32_t first_wide(const struct glyphs *a, const struct glyphs *b)
+{
+    uint32_t i = 0, both = MIN(a->count, b->count);
+    while (i < both && a->list[i].width == 1 && b->list[i].width == 1)
+        i++;
+    return i;
+}
+
+static void go_to_column(struct screen *screen, uint32_t column)
+{
+    if (column)
+        buf_printf(&screen->out, "\033[%uG", column + 1);
+    else
+        buf_putc(&screen->out, '\r');
+}
+
+static void put_glyphs(struct screen *screen, const struct glyphs *glyphs, uint32_t from, uint32_t to)
+{
+    struct slice style = { "", 0 };
+    for (uint32_t i = from; i < to; i++) {
+        const struct glyph *glyph = &glyphs->list[i];
+        if (!is_same(style, glyph->style)) {
+            buf_puts(&screen->out, style.len ? "\033[0m" : "");
+            buf_put(&screen->out, glyph->style.text, glyph->style.len);
+            style = glyph->style;
+        }
+        buf_put(&screen->out, glyph->text.text, glyph->text.len);
+    }
+    buf_puts(&screen->out, style.len ? "\033[0m" : "");
+}
+
+#define NEAR 4 // cells that are the same and yet written, to save a move
+
+/* The cells that differ up to `end`. */
+static void patch(struct screen *screen, const struct glyphs *old, const struct glyphs *line, uint32_t end)
+{
+    for (uint32_t i = 0; i < end;) {
+        uint32_t stop = i + 1, same = 0;
+        if (is_same_glyph(&old->list[i], &line->list[i])) {
+            i++;
+            continue;
+        }
+        for (uint32_t k = i + 1; k < end && same <= NEAR; k++) {
+            bool is = is_same_glyph(&old->list[k], &line->list[k]);
+            same = is ? same + 1 : 0;
+            stop = is ? stop : k + 1;
+        }
+        go_to_column(screen, i);
+        put_glyphs(screen, line, i, stop);
+        i = stop;
+    }
+}
+
+static void draw_line(struct screen *screen, struct slice was, struct slice line)
+{
+    struct glyphs *old = &screen->old, *now = &screen->now;
+    read_glyphs(old, was);
+    read_glyphs(now, line);
+    bool is_shorter = now->count < old->count; // terminals remember how long a line was, unless all of it is erased
+    if (!was.len || is_shorter || !old->is_plain || !now->is_plain) {
+        buf_puts(&screen->out, was.len ? "\033[2K" : "");
+        buf_put(&screen->out, line.text, line.len);
+        return;
+    }
+    uint32_t sure = first_wide(old, now);
+    bool is_end_same = old->count == now->count, is_sure = sure == old->count;
+    for (uint32_t i = sure; i < now->count && is_end_same; i++)
+        is_end_same = is_same_glyph(&old->list[i], &now->list[i]);
+    if (!is_end_same && !is_sure) { // what is behind a wide one
+        buf_puts(&screen->out, "\033[2K");
+        buf_put(&screen->out, line.text, line.len);
+        return;
+    }
+    patch(screen, old, now, sure);
+    if (is_end_same)
+        return;
+    go_to_column(screen, sure);
+    put_glyphs(screen, now, sure, now->count);
+}
+
+/* ---- lines that move ---------------------------------------------------------------------------------------- */
+
+/* The lines of a frame. */
+struct lines {
+    struct slice *list;
+    uint32_t count, cap;
+};
+
+static void read_lines(struct lines *lines, const char *frame, size_t len)
+{
+    const char *at = frame;
+    struct slice line;
+    while (next_line(&at, frame + len, &line.text, &line.len)) {
+        mem_grow(&lines->list, &lines->cap, lines->count, sizeof *lines->list);
+        lines->list[lines->count++] = line;
+    }
+}
+
+/* How many lines are the same in their order, of those from i and from k on. */
+static uint16_t *count_common(const struct lines *old, const struct lines *now)
+{
+    size_t width = now->count + 1u;
+    uint16_t *common = mem_zalloc((old->count + 1u) * width * sizeof *common);
+    for (uint32_t i = old->count; i-- > 0;)
+        for (uint32_t k = now->count; k-- > 0;) {
+            uint16_t skipped = MAX(common[(i + 1) * width + k], common[i * width + k + 1]);
+            bool is = is_same(old->list[i], now->list[k]);
+            common[i * width + k] = is ? (uint16_t)(common[(i + 1) * width + k + 1] + 1) : skipped;
+        }
+    return common;
+}
+
+/* Where the cursor goes to, from line `at` of the frame. */
+static void go_to_line(struct screen *screen, uint32_t *at, uint32_t line)
+{
+    if (line < *at)
+        move_up(screen, *at - line);
+    else if (line > *at)
+        buf_printf(&screen->out, "\033[%uB", line - *at);
+    *at = line;
+}
+
+static void move_lines(struct screen *screen, uint32_t *at, uint32_t line, uint32_t count, char how)
+{
+    go_to_line(screen, at, line);
+    if (count > 1)
+        buf_printf(&screen->out, "\033[%u%c", count, how);
+    else
+        buf_printf(&screen->out, "\033[%c", how);
+}
+
+/* Between lines that stay, old ones that are too many are deleted, and room is made for new ones.  Deleted first, so
+   that nothing is pushed off the screen.  On return `old` is what is there; the cursor is in line *at. */
+static void shift_lines(struct screen *screen, struct lines *old, const struct lines *now, uint32_t *at)
+{
+    auto_free uint16_t *common = count_common(old, now);
+    struct slice *list = mem_zalloc((now->count + 1u) * sizeof *list);
+    size_t width = now->count + 1u;
+    uint32_t deleted = 0;
+    auto_buf struct buf inserts = { 0 };
+    uint32_t line = *at;
+    for (uint32_t i = 0, k = 0; i < old->count || k < now->count;) {
+        uint32_t i0 = i, k0 = k;
+        while ((i < old->count || k < now->count) &&
+               !(i < old->count && k < now->count && is_same(old->list[i], now->list[k]) &&
+                 common[i * width + k] == common[(i + 1) * width + k + 1] + 1)) {
+            bool skips_old = i < old->count &&
+                             (k == now->count || common[(i + 1) * width + k] >= common[i * width + k + 1]);
+            i += skips_old;
+            k += !skips_old;
+        }
+        uint32_t gone = i - i0, come = k - k0, both = MIN(gone, come);
+        for (uint32_t n = 0; n < both; n++)
+            list[k0 + n] = old->list[i0 + n];
+        if (gone > both) {
+            move_lines(screen, &line, i0 + both - deleted, gone - both, 'M');
+            deleted += gone - both;
+        }
+        if (come > both) {
+            uint32_t pair[2] = { k0 + both, come - both };
+            buf_put(&inserts, (const char *)pair, sizeof pair);
+        }
+        if (i < old->count && k < now->count)
+            list[k++] = old->list[i++];
+    }
+    for (size_t n = 0; n < inserts.len; n += 2 * sizeof(uint32_t)) {
+        uint32_t pair[2];
+        memcpy(pair, inserts.data + n, sizeof pair);
+        move_lines(screen, &line, pair[0], pair[1], 'L');
+    }
+    mem_free(old->list);
+    *old = (struct lines){ list, now->count, now->count + 1 };
+    *at = line;
+}
+
+static uint32_t count_changed(const struct lines *old, const struct lines *now)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < now->count; i++)
+        count += i >= old->count || !is_same(old->list[i], now->list[i]);
+    return count;
+}
+
+/* Over the lines that are there: what is the same is only passed.  Keys that were shown nevertheless may stand where the
+   cursor is. */
 static void draw_over(struct screen *screen, const char *frame, size_t len)
 {
-    const char *old = screen->frame.data, *old_end = old + screen->frame.len;
-    const char *was = NULL, *line;
-    size_t was_len = 0, line_len;
-    buf_puts(&screen->out, screen->frame.len ? "\r\033[2K" : "");
-    move_up(screen, count_lines(screen->frame.data, screen->frame.len));
-    for (const char *at = frame; next_line(&at, frame + len, &line, &line_len);) {
-        bool had = next_line(&old, old_end, &was, &was_len);
-        if (!had || was_len != line_len || (line_len && memcmp(was, line, line_len) != 0)) {
-            buf_puts(&screen->out, had ? "\033[2K" : "");
-            buf_put(&screen->out, line, line_len);
-        }
+    struct lines old = { 0 }, now = { 0 };
+    read_lines(&old, screen->frame.data, screen->frame.len);
+    read_lines(&now, frame, len);
+    uint32_t at = old.count;
+    buf_puts(&screen->out, old.count ? "\r\033[2K" : "");
+    if (now.count <= old.count && count_changed(&old, &now) > MOVED_LEAST)
+        shift_lines(screen, &old, &now, &at);
+    go_to_line(screen, &at, 0);
+    for (uint32_t i = 0; i < now.count; i++) {
+        bool had = i < old.count;
+        if (!had || !is_same(old.list[i], now.list[i]))
+            draw_line(screen, had ? old.list[i] : (struct slice){ "", 0 }, now.list[i]);
         buf_puts(&screen->out, "\r\n");
     }
-    if (old < old_end)
+    if (old.count > now.count)
         buf_puts(&screen->out, "\033[J");
+    mem_free(old.list);
+    mem_free(now.list);
 }
 
 void screen_show(struct screen *screen, const char *frame, size_t len)
@@ -140,4 +380,6 @@ void screen_clear(struct screen *screen)
 {
     buf_free(&screen->frame);
     buf_free(&screen->out);
+    glyphs_clear(&screen->old);
+    glyphs_clear(&screen->now);
 }

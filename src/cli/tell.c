@@ -80,10 +80,10 @@ static void put_input(struct buf *out, const struct tell *tell, const rondo_even
         put_more(out, tell, ev);
 }
 
-static void put_since(struct buf *out, const rondo_event *ev, int64_t start_ns)
+static void put_length(struct buf *out, int64_t ns)
 {
     buf_puts(out, " (");
-    view_put_time(out, ev->time_ns - start_ns);
+    view_put_time(out, ns);
     buf_putc(out, ')');
 }
 
@@ -91,7 +91,7 @@ static void put_duration(struct buf *out, const struct tell *tell, const rondo_e
 {
     const struct row *row = rows_find(tell->rows, ev);
     if (row && row->start_ns && !(ev->flags & EF_UNSTARTED))
-        put_since(out, ev, row->start_ns);
+        put_length(out, rows_driven_ns(tell->rows, ev->time_ns) - row->start_ns);
 }
 
 static void put_end(struct buf *out, const struct tell *tell, const rondo_event *ev)
@@ -121,7 +121,7 @@ static void put_title(struct buf *out, const struct tell *tell, const rondo_even
 static void put_status(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     buf_printf(out, " %s", rondo_status_text(rondo_event_status(ev)));
-    put_since(out, ev, tell->rows->start_ns);
+    put_length(out, ev->time_ns - tell->rows->start_ns);
 }
 
 static void put_pass(struct buf *out, const struct tell *tell, const rondo_event *ev)

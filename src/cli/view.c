@@ -7,6 +7,7 @@
    A line is a list of pieces, each with a style; it is cut where it is written out. */
 #include "cli/view.h"
 
+#include "cli/place.h"
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -14,9 +15,14 @@
 #include <time.h>
 
 #define MS         1000000ll // nanoseconds
-#define PIECES_MAX 16
+#define PIECES_MAX 40
 #define BAR_MAX    10 // cells of a progress bar
+#define BAR_NARROW 5  // and of one of a loop where there is little room
+#define NARROW     100 // columns
 #define NEAR_MAX   3  // rows that ended last or come next, to be shown before all others
+#define LIVELY_MAX 8  // rows at work; of more only the seconds are shown, and their signs stand still
+#define PASSES_MAX 10 // past passes of a loop, where lines are not counted
+#define PASSES_INNER 2 // and of one in an item
 #define ERRORS_MAX 5  // failures that the summary tells
 #define ENDS_MAX   10 // lines with ends of loops
 #define ERROR_LINES 10 // lines for all of them, where lines are counted,
@@ -60,7 +66,10 @@ void view_put_amount(struct buf *out, int64_t n)
 void view_put_cost(struct buf *out, int64_t nano)
 {
     double usd = (double)nano / 1e9;
-    buf_printf(out, usd < 0.01 ? "$%.4f" : usd < 1 ? "$%.3f" : "$%.2f", usd);
+    if (!nano)
+        buf_puts(out, "$0");
+    else
+        buf_printf(out, usd < 0.01 ? "$%.4f" : usd < 1 ? "$%.3f" : "$%.2f", usd);
 }
 
 static void put_unpriced(struct buf *out, const rondo_usage *usage)
@@ -100,6 +109,7 @@ struct line {
     struct buf text;
     struct piece pieces[PIECES_MAX];
     uint32_t count;
+    bool is_calm; // much is at work: what would change all the time is not shown
 };
 
 /* Begins a piece: what is put into line->text from now on has this style. */
@@ -208,16 +218,17 @@ static void put_sign(struct line *line, int state)
     static const char *const plain[] = { "|", "/", "-", "\\" };
     const struct view *view = line->view;
     const char *sign = view_sign(view->term, state);
-    if (state == ROW_RUNNING && !view->idle)
+    if (state == ROW_RUNNING && !view->idle && !line->is_calm)
         sign = view->term->is_utf8 ? turning[view->tick % COUNT(turning)] : plain[view->tick % COUNT(plain)];
     line_add(line, view_style(state), sign);
     line_add(line, STYLE_NONE, " ");
 }
 
-static void put_bar(struct buf *out, uint64_t n, uint64_t of)
+/* Full only when all is done, and empty when nothing is. */
+static void put_bar(struct buf *out, uint64_t n, uint64_t of, uint64_t most)
 {
-    uint64_t cells = MIN(of, BAR_MAX), full = of > BAR_MAX ? n * BAR_MAX / of : n;
-    buf_puts(out, " [");
+    uint64_t cells = MIN(of, most), full = of <= most ? n : (uint64_t)((double)n / (double)of * (double)most);
+    buf_putc(out, '[');
     for (uint64_t i = 0; i < cells; i++)
         buf_putc(out, i < full ? '#' : '.');
     buf_putc(out, ']');
@@ -238,6 +249,38 @@ void view_put_passes(struct buf *out, int64_t passes, int reason)
         buf_printf(out, ", %s", rondo_reason_text(reason));
 }
 
+static bool is_narrow(const struct line *line)
+{
+    return line->view->term->width < NARROW;
+}
+
+static void put_number(struct buf *out, double n)
+{
+    buf_printf(out, "%.4g", n);
+}
+
+/* "▁▃▅▆ 8.5 ★p4 +0.5": the last scores, the best one with its pass, and the last gain. */
+static void put_scores(struct line *line, const struct row *row)
+{
+    const struct passes *past = &row->past;
+    const struct pass_seen *last = passes_last(past);
+    if (!past->has_best)
+        return;
+    line_gap(line, STYLE_CYAN);
+    passes_put_scores(&line->text, past, line->view->term->is_utf8);
+    line_style(line, STYLE_NONE);
+    buf_putc(&line->text, ' ');
+    put_number(&line->text, past->best_score);
+    line_add(line, STYLE_NONE, " ");
+    line_style(line, STYLE_GREEN);
+    buf_printf(&line->text, "%sp%lld", passes_star(line->view->term->is_utf8), (long long)past->best + 1);
+    if (!row_is_open(row) || !last || !last->has_gain)
+        return;
+    line_add(line, STYLE_NONE, " ");
+    line_style(line, last->gain > 0 ? STYLE_GREEN : STYLE_DIM);
+    passes_put_gain(&line->text, last->gain);
+}
+
 static void put_passes(struct line *line, const struct row *row)
 {
     struct buf *out = &line->text;
@@ -249,32 +292,114 @@ static void put_passes(struct line *line, const struct row *row)
     if (!open) {
         view_put_passes(out, row->passes, row->reason);
         buf_puts(out, row_is_short(row) ? "; until did not hold" : "");
-        return;
+    } else {
+        buf_printf(out, "pass %lld", (long long)row->pass + 1);
     }
-    buf_printf(out, "pass %lld", (long long)row->pass + 1);
-    if (cap != RONDO_UNBOUNDED) {
+    if (open && cap != RONDO_UNBOUNDED)
         buf_printf(out, "/%lld", (long long)cap);
-        put_bar(out, (uint64_t)row->pass + 1, (uint64_t)cap);
+    if (open && cap != RONDO_UNBOUNDED && !(is_narrow(line) && row->node->has_budget)) {
+        buf_putc(out, ' ');
+        put_bar(out, (uint64_t)row->pass, (uint64_t)cap, BAR_MAX);
     }
+    put_scores(line, row);
+    if (row->past.failed && !row->past.has_best) { // else the scores have an x for it
+        line_gap(line, STYLE_RED);
+        buf_printf(out, "%u failed", row->past.failed);
+    }
+}
+
+/* ---- budgets of loops --------------------------------------------------------------------------------------- */
+
+struct spent {
+    int64_t used, of;
+    void (*put)(struct buf *out, int64_t n);
+    const char *unit;
+};
+
+static void put_ms(struct buf *out, int64_t ms)
+{
+    view_put_time(out, ms < 1000 ? ms * MS : ms / 1000 * 1000 * MS);
+}
+
+/* The limit that comes first, as it seems now. */
+static bool find_tightest(const struct line *line, const struct row *row, struct spent *ret)
+{
+    const rondo_budget *budget = &row->node->opts.budget;
+    const rondo_usage *now = &row->usage, *then = &row->start_usage;
+    int64_t now_ns = rows_driven_ns(line->view->rows, line->view->now_ns);
+    const struct spent all[] = {
+        { now->cost_nano - then->cost_nano, budget->cost_nano, view_put_cost, "" },
+        { now->input_tokens + now->output_tokens - then->input_tokens - then->output_tokens, budget->tokens,
+          view_put_amount, " tokens" },
+        { now->calls - then->calls, budget->calls, view_put_amount, " calls" },
+        { row_elapsed_ns(row, now_ns) / MS, budget->time_ms, put_ms, "" },
+    };
+    double most = -1;
+    for (size_t i = 0; i < COUNT(all); i++) {
+        if (all[i].of <= 0 || (double)all[i].used / (double)all[i].of <= most)
+            continue;
+        most = (double)all[i].used / (double)all[i].of;
+        *ret = all[i];
+    }
+    return most >= 0;
+}
+
+/* What the bar says need not be said again: it is taken from usage. */
+static void put_budget(struct line *line, const struct row *row, rondo_usage *usage)
+{
+    struct spent spent = { 0 };
+    if (!row_is_open(row) || !find_tightest(line, row, &spent))
+        return;
+    line_gap(line, spent.used * 10 >= spent.of * 9 ? STYLE_YELLOW : STYLE_NONE);
+    put_bar(&line->text, (uint64_t)MIN(MAX(spent.used, 0), spent.of), (uint64_t)MAX(spent.of, BAR_MAX + 1),
+            is_narrow(line) ? BAR_NARROW : BAR_MAX);
+    buf_putc(&line->text, ' ');
+    spent.put(&line->text, spent.used);
+    buf_puts(&line->text, " of ");
+    spent.put(&line->text, spent.of);
+    buf_puts(&line->text, spent.unit);
+    if (spent.put == view_put_cost)
+        usage->cost_nano = 0;
+    if (spent.of == row->node->opts.budget.tokens)
+        usage->input_tokens = usage->output_tokens = 0;
+}
+
+/* ---- items -------------------------------------------------------------------------------------------------- */
+
+static bool is_asking(const struct row *row)
+{
+    bool is = row->state == ROW_ASKING;
+    for (uint32_t i = 0; i < row->kid_count && !is && row_is_open(row); i++)
+        is = row->kids[i] && is_asking(row->kids[i]);
+    return is;
 }
 
 static void put_items(struct line *line, const struct row *row)
 {
+    static const uint8_t shown[] = { ROW_FAILED, ROW_ASKING, ROW_RETRYING, ROW_RUNNING, ROW_PENDING };
     struct buf *out = &line->text;
-    uint64_t ended = row->done + row->failed;
+    uint64_t ended = row->done + row->failed, counts[ROW_CANCELLED + 1] = { [ROW_FAILED] = row->failed };
+    bool is_open = row_is_open(row);
     if (row->state == ROW_PENDING || !row->items)
         return;
     line_gap(line, STYLE_NONE);
-    if (row_is_open(row)) {
+    if (is_open) {
         buf_printf(out, "items %llu/%llu", (unsigned long long)ended, (unsigned long long)row->items);
-        put_bar(out, ended, row->items);
+        buf_putc(out, ' ');
+        put_bar(out, ended, row->items, BAR_MAX);
+        counts[ROW_PENDING] = row->items - MIN(row->items, row->begun);
     } else {
         buf_printf(out, "%llu of %llu items", (unsigned long long)row->done,
                    (unsigned long long)row->items);
     }
-    if (row->failed) {
-        line_gap(line, STYLE_RED);
-        buf_printf(out, "%llu failed", (unsigned long long)row->failed);
+    for (uint32_t i = 0; i < row->kid_count && is_open; i++)
+        if (row_is_open(row->kids[i]))
+            counts[is_asking(row->kids[i]) ? ROW_ASKING : row->kids[i]->state]++;
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        if (!counts[shown[i]])
+            continue;
+        line_gap(line, shown[i] == ROW_RUNNING ? STYLE_NONE : looks[shown[i]].style);
+        buf_printf(out, "%llu %s", (unsigned long long)counts[shown[i]], looks[shown[i]].word);
     }
 }
 
@@ -309,6 +434,7 @@ struct shown {
     const struct row *row;
     uint32_t up; // index of the row it is in; NOBODY
     uint16_t depth;
+    const struct pass_seen *pass; // it is this pass of the row, which has ended; NULL
     uint8_t rank;  // enum rank
     uint8_t state; // enum row_state
     bool is_inner; // an item, or in one
@@ -323,7 +449,8 @@ struct frame {
     uint64_t recent; // rows that ended at this event or later are the last ones
     uint32_t coming; // pending rows that were ranked as the next ones
     uint64_t rowless[ROW_CANCELLED + 1]; // items that have no row any more, or not yet
-    bool has_gone;   // one of them had a row
+    uint64_t passes_gone; // that have ended and are not told
+    bool has_gone;   // one of them had a row, or there are such passes
 };
 
 static void count_items(struct frame *f, const struct row *each)
@@ -342,15 +469,48 @@ static int state_shown(const struct row *row)
     return state == ROW_RUNNING && speaker(row)->state == ROW_ASKING ? ROW_ASKING : state;
 }
 
+static void add_shown(struct frame *f, struct shown shown)
+{
+    mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
+    f->list[f->count++] = shown;
+}
+
+static void add_pass(struct frame *f, const struct row *loop, const struct pass_seen *pass, uint32_t up, unsigned depth)
+{
+    static const uint8_t states[] = { [RONDO_STATUS_COMPLETED] = ROW_DONE, [RONDO_STATUS_FAILED] = ROW_FAILED,
+                                      [RONDO_STATUS_CANCELLED] = ROW_CANCELLED };
+    int state = pass->status < COUNT(states) && states[pass->status] ? states[pass->status] : ROW_SKIPPED;
+    add_shown(f, (struct shown){ .row = loop, .up = up, .depth = (uint16_t)depth, .pass = pass,
+                                 .state = (uint8_t)state, .is_inner = up != NOBODY && f->list[up].is_inner });
+}
+
+/* Of a loop at work the last passes that have ended, of one that gives its best pass that one. */
+static void collect_passes(struct frame *f, const struct row *loop, uint32_t up, unsigned depth)
+{
+    const struct passes *past = &loop->past;
+    const struct pass_seen *best = row_is_open(loop) ? NULL : passes_find(past, row_best_pass(loop));
+    uint32_t most = f->list[up].is_inner ? PASSES_INNER : f->view->height ? (uint32_t)f->view->height : PASSES_MAX;
+    uint32_t from = past->count - MIN(past->count, most);
+    if (best)
+        add_pass(f, loop, best, up, depth);
+    if (!row_is_open(loop) || !past->count)
+        return;
+    for (uint32_t i = from; i < past->count; i++)
+        add_pass(f, loop, &past->list[i], up, depth);
+    uint64_t gone = (uint64_t)(passes_last(past)->number + 1) - (past->count - from);
+    f->passes_gone += gone;
+    f->has_gone = f->has_gone || gone;
+}
+
 static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
 {
     if (row_is_seen(row)) {
-        mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
-        f->list[f->count] = (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth,
-                                            .state = (uint8_t)state_shown(row),
-                                            .is_inner = row->is_item || (up != NOBODY && f->list[up].is_inner) };
-        up = f->count++;
+        add_shown(f, (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth, .state = (uint8_t)state_shown(row),
+                                     .is_inner = row->is_item || (up != NOBODY && f->list[up].is_inner) });
+        up = f->count - 1;
         depth++;
+        if (row_is_loop(row))
+            collect_passes(f, row, up, depth);
     }
     if (row->node->kind == RONDO_KIND_EACH)
         count_items(f, row);
@@ -362,7 +522,7 @@ static void collect(struct frame *f, const struct row *row, uint32_t up, unsigne
 /* It has ended, and had run. */
 static bool has_run(const struct shown *s)
 {
-    return s->state >= ROW_DONE && s->state != ROW_SKIPPED && s->row->seq;
+    return !s->pass && s->state >= ROW_DONE && s->state != ROW_SKIPPED && s->row->seq;
 }
 
 /* The event at which the last few rows begin to have ended. */
@@ -391,6 +551,7 @@ enum rank {
     RANK_AROUND_FAILED,
     RANK_RECENT,
     RANK_NEXT,
+    RANK_PASS, // a past one
     RANK_ENDED,
     RANK_ENDED_INNER,
     RANK_LATER,
@@ -399,6 +560,8 @@ enum rank {
 
 static enum rank rank(struct frame *f, const struct shown *s)
 {
+    if (s->pass)
+        return RANK_PASS;
     switch ((enum row_state)s->state) {
     case ROW_ASKING: return RANK_ASKING;
     case ROW_FAILED: return row_is_origin(s->row) ? RANK_FAILED : RANK_AROUND_FAILED;
@@ -416,6 +579,8 @@ static int by_rank(const void *a, const void *b)
     const struct shown *x = *(struct shown *const *)a, *y = *(struct shown *const *)b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
+    if (x->rank == RANK_PASS)
+        return x->pass->seq > y->pass->seq ? -1 : x->pass->seq < y->pass->seq;
     if (x->rank == RANK_RECENT || x->rank == RANK_ENDED || x->rank == RANK_ENDED_INNER)
         return x->row->seq > y->row->seq ? -1 : x->row->seq < y->row->seq;
     return x < y ? -1 : x > y;
@@ -457,13 +622,24 @@ static void choose(struct frame *f, uint32_t room)
 static void put_name(struct line *line, const struct row *row)
 {
     if (row->is_item)
-        buf_printf(&line->text, "[%u]%s", row->ordinal, *row->name ? " " : "");
-    line_clean(line, row->name, strlen(row->name));
+        place_put_item(&line->text, row->ordinal, row_item(row));
+    if (!row_item(row)) {
+        buf_puts(&line->text, row->is_item && *row->name ? " " : "");
+        line_clean(line, row->name, strlen(row->name));
+    }
+}
+
+static void put_shown(struct line *line, const struct shown *s)
+{
+    if (s->pass)
+        buf_printf(&line->text, "pass %lld", (long long)s->pass->number + 1);
+    else
+        put_name(line, s->row);
 }
 
 static size_t label_width(struct line *line, const struct shown *s)
 {
-    put_name(line, s->row);
+    put_shown(line, s);
     size_t width = line_width(line);
     buf_clear(&line->text);
     return width + s->depth * 2u + 2;
@@ -475,36 +651,64 @@ static void put_label(struct line *line, const struct shown *s, size_t width)
     line_style(line, STYLE_NONE);
     for (unsigned i = 0; i < s->depth; i++)
         buf_puts(&line->text, "  ");
-    put_sign(line, row_is_short(s->row) ? LOOK_SHORT : s->state);
-    line_style(line, s->state == ROW_PENDING ? STYLE_DIM : row_is_open(row) ? STYLE_BOLD : STYLE_NONE);
-    put_name(line, row);
+    put_sign(line, !s->pass && row_is_short(row) ? LOOK_SHORT : s->state);
+    line_style(line, s->state == ROW_PENDING || (s->pass && row_is_open(row)) ? STYLE_DIM
+                     : row_is_open(row)                                        ? STYLE_BOLD
+                                                                               : STYLE_NONE);
+    put_shown(line, s);
     line_style(line, STYLE_NONE);
     line_pad(line, width);
 }
 
+/* Right-aligned in six columns; ns: negative for none. */
+static void put_length(struct line *line, int64_t ns, bool is_rough)
+{
+    auto_buf struct buf text = { 0 };
+    if (ns >= 0 && is_rough && ns < 60000 * MS)
+        buf_printf(&text, "%llds", (long long)(ns / (1000 * MS)));
+    else if (ns >= 0)
+        view_put_time(&text, ns);
+    line_gap(line, STYLE_NONE);
+    buf_printf(&line->text, "%6s", buf_text(&text));
+}
+
 static void put_elapsed(struct line *line, const struct row *row)
 {
-    size_t before = line->text.len;
-    line_gap(line, STYLE_NONE);
-    if (!row->first_ns) {
-        buf_puts(&line->text, "      ");
-        return;
+    const struct view *view = line->view;
+    int64_t now_ns = rows_driven_ns(view->rows, line->is_calm && view->calm_ns ? view->calm_ns : view->now_ns);
+    put_length(line, row->first_ns ? MAX(row_elapsed_ns(row, now_ns), 0) : -1, line->is_calm && row_is_open(row));
+}
+
+/* What it came to, or why it failed. */
+static void put_past(struct line *line, const struct shown *s)
+{
+    const struct pass_seen *pass = s->pass;
+    bool is_fine = s->state == ROW_DONE;
+    put_length(line, pass->ns, false);
+    if (pass->is_scored) {
+        line_gap(line, STYLE_NONE);
+        put_number(&line->text, pass->score);
+        bool is_best = s->row->past.best == pass->number;
+        line_add(line, STYLE_GREEN, is_best ? " " : "");
+        buf_puts(&line->text, is_best ? passes_star(line->view->term->is_utf8) : "");
     }
-    view_put_time(&line->text, row_elapsed_ns(row, line->view->now_ns));
-    size_t len = line->text.len - before - 2;
-    if (len >= 6)
-        return;
-    buf_puts(&line->text, "      ");
-    line->text.len = before + 2 + 6; // right-aligned in six columns
-    memmove(line->text.data + before + 2 + 6 - len, line->text.data + before + 2, len);
-    memset(line->text.data + before + 2, ' ', 6 - len);
+    if (pass->has_gain) {
+        line_add(line, STYLE_NONE, " ");
+        line_style(line, pass->gain > 0 ? STYLE_GREEN : STYLE_DIM);
+        passes_put_gain(&line->text, pass->gain);
+    }
+    put_usage(line, &pass->usage);
+    line_gap(line, is_fine ? STYLE_DIM : STYLE_RED);
+    line_clean(line, pass->text, strlen(pass->text));
 }
 
 static void put_row(struct line *line, const struct shown *s, size_t width, struct buf *out)
 {
     const struct row *row = s->row;
     put_label(line, s, width);
-    if (s->state != ROW_PENDING) {
+    if (s->pass) {
+        put_past(line, s);
+    } else if (s->state != ROW_PENDING) {
         put_elapsed(line, row);
         if (row_is_loop(row))
             put_passes(line, row);
@@ -515,7 +719,10 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
             bool is_encore = row_is_encore(row);
             buf_printf(&line->text, is_encore ? "resume %u" : "try %u", row->attempt + !is_encore);
         }
-        put_usage(line, &row->usage);
+        rondo_usage usage = row->usage;
+        if (row_is_loop(row))
+            put_budget(line, row, &usage);
+        put_usage(line, &usage);
         put_tail(line, row, s->state);
     }
     line_end(line, out);
@@ -524,13 +731,15 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
 /* Rows that had no place, counted by how they are. */
 static void put_others(struct line *line, const struct frame *f, struct buf *out)
 {
-    uint64_t counts[COUNT(f->rowless)], all = f->count - f->on;
+    uint64_t counts[COUNT(f->rowless)], all = f->count - f->on + f->passes_gone, passes = f->passes_gone;
     for (size_t i = 0; i < COUNT(counts); i++) {
         counts[i] = f->rowless[i];
         all += counts[i];
     }
-    for (uint32_t i = 0; i < f->count; i++)
-        counts[f->list[i].state] += !f->list[i].on;
+    for (uint32_t i = 0; i < f->count; i++) {
+        counts[f->list[i].state] += !f->list[i].on && !f->list[i].pass;
+        passes += !f->list[i].on && f->list[i].pass;
+    }
     line_style(line, STYLE_DIM);
     buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";
@@ -540,6 +749,8 @@ static void put_others(struct line *line, const struct frame *f, struct buf *out
         buf_printf(&line->text, "%s%llu %s", before, (unsigned long long)counts[i], looks[i].word);
         before = ", ";
     }
+    if (passes)
+        buf_printf(&line->text, "%s%llu past pass%s", before, (unsigned long long)passes, passes == 1 ? "" : "es");
     line_end(line, out);
 }
 
@@ -738,7 +949,7 @@ static bool put_error(struct line *line, const struct row *row, size_t most, str
 {
     auto_buf struct buf text = { 0 };
     line_style(line, STYLE_RED);
-    row_put_path(&line->text, row);
+    place_put(&line->text, row);
     if (!line->text.len)
         line_clean(line, line->view->title, strlen(line->view->title));
     buf_puts(&line->text, " failed:");
@@ -772,7 +983,7 @@ static void put_loop_ends(struct line *line, const struct row *row, size_t *room
     auto_buf struct buf text = { 0 }, lines = { 0 };
     bool is_plain = row->reason == RONDO_REASON_MAX_ITERATIONS && !json_object_get(row->end, "held");
     if (row_is_loop(row) && why && row->state == ROW_DONE && !is_plain) {
-        row_put_path(&text, row);
+        place_put(&text, row);
         buf_printf(&text, ": %s", why);
         put_wrapped(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE, "", buf_text(&text), &lines);
         size_t count = count_lines(&lines, 0);
@@ -803,7 +1014,16 @@ static bool put_rest(struct line *line, size_t start, struct buf *out)
     return true;
 }
 
-bool view_put(struct buf *out, const struct view *view)
+/* Is so much at work that not all of it should move? */
+static bool is_busy(const struct frame *f)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f->count; i++)
+        count += f->list[i].on && f->list[i].state == ROW_RUNNING;
+    return count > LIVELY_MAX;
+}
+
+bool view_put(struct buf *out, struct view *view)
 {
     struct frame f = { .view = view };
     struct line line = { .view = view };
@@ -823,6 +1043,7 @@ bool view_put(struct buf *out, const struct view *view)
     }
     width = MIN(width, MAX((size_t)view->term->width * 2 / 5, 16));
     put_head(&line, out);
+    line.is_calm = view->is_calm = is_busy(&f);
     for (uint32_t i = 0; i < f.count; i++)
         if (f.list[i].on)
             put_row(&line, &f.list[i], width, out);

@@ -15,13 +15,15 @@ struct view {
     const struct term *term; // its width, colours and encoding
     int height;        // lines for rows at most, 0: any number
     int64_t now_ns;    // the engine's time
+    int64_t calm_ns;   // the same for the rows when much is at work, so that only seconds change in them; 0: now_ns
+    bool is_calm;      // out: much is at work
     unsigned tick;     // turns the spinner
     const char *idle;  // how a run stands that nobody drives: "waiting", "stopped"; NULL: it runs, or has ended
 };
 
 /* The frame, each line with a newline.  Once the run has ended it is the summary, which is false when it
    has not all of what failures said, so as to stay on one screen (view->height). */
-bool view_put(struct buf *out, const struct view *view);
+bool view_put(struct buf *out, struct view *view);
 
 /* The look of a state, as the view has it. */
 const char *view_sign(const struct term *term, int state);

@@ -35,8 +35,8 @@ steps:
 F
 check "each failure has its step" 1 "" "$RONDO" run -q fails.yaml
 same "in one line" "$(head -3 err)" "rondo run: failed: a: exit status 7: two three standard output: one
-rondo run: failed: l.0.in: exit status 7: two three standard output: one
-rondo run: failed: many[0].x: exit status 7: two three standard output: one"
+rondo run: failed: l pass 1, in: exit status 7: two three standard output: one
+rondo run: failed: many [1] 1, x: exit status 7: two three standard output: one"
 kept() { echo "rondo run: it was run $1"; echo "go on with: rondo resume $1"; } # the end, for RUN
 last() { "$RONDO" runs -n 1 --json | jq -r .id; }
 same "and not without end" "$(tail -3 err); $(wc -l <err)" "rondo run: and 4 more failures

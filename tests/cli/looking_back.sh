@@ -121,13 +121,37 @@ same "follows to the end" "$(tail -n 1 followed | sed 's/.*\(workflow_end comple
 
 # ---- history ----------------------------------------------------------------------------------------
 
-look history "$id" refine
+LC_ALL=C look history "$id" refine
+same "a table of the passes" "$(head -n 4 out | sed 's/  *[0-9.]*m*s  / TIME  /; s/words  *time/words  time/')" \
+    'pass     score  gain  words  time  tokens  note
+   1         3           +7 TIME          draft on jazz, pass 0
+   2  *      9    +6  +1 -1 TIME      15  draft on jazz, pass 1
+   3         5    -4  +1 -1 TIME          draft on jazz, pass 2'
+has '       9 |      *'
+has '       3 |  o'
+has "best: pass 2"
+same "stars and dots, where the locale has them" \
+    "$(LC_ALL=C.UTF-8 "$RONDO" history "$id" refine | grep -c '★ \|│ .*★\|│ .*•')" 4
+look history --full "$id" refine
+same "texts in full" "$(tail -n 3 out)" "pass 3  score 5
+    draft on jazz, pass 2
+    the end"
+check "one pass, as people count" 0 "pass 2  score 9 (best)
+    draft on jazz, pass 1
+    the end" "$RONDO" history "$id" refine --pass 2
+check "there is no such pass" 3 "" "$RONDO" history "$id" refine --pass 4
+says "'refine' has 3 passes"
+check "passes are counted from 1" 3 "" "$RONDO" history "$id" refine --pass 0
+look history --diff "$id" refine
 has "pass 2  score 9 (best)"
 has "  - draft on jazz, pass 0"
 has "  + draft on jazz, pass 1"
 look history --json "$id" refine --step rate
 same "a line for each pass" "$(wc -l <out)" 3
 has '"output":{"score":9}'
+has '"gain":6.0'
+has '"durationMs":'
+has '"prompt":10'
 check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
 says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
@@ -156,23 +180,35 @@ pass 2  failed
 pass 3
     as before
 pass 4  failed
-    no ink" "$RONDO" history "$failing" write
+    no ink" "$RONDO" history "$failing" write --diff
+same "a table says it, too" "$("$RONDO" history "$failing" write | sed -n '2,5s/  *[0-9.]*m*s  / TIME  /p')" \
+    '   1     +1 TIME  one
+   2 TIME  failed: no paper
+   3      0 TIME  one
+   4 TIME  failed: no ink'
 look history --json "$failing" write
-has '"error":"no ink","output":null,"pass":3,"status":"failed"'
-check "the items of a forEach" 0 "item 1
+has '"error":"no ink","output":null,"pass":3,"status":"failed",'
+check "the items of a forEach" 0 "[1] 1
     sealed
-item 2  failed
+[2] 2  failed
     exit status 1: broken
-item 3
-    sealed" "$RONDO" history "$failing" each
-check "one step of them" 0 "item 1
+[3] 3
+    sealed" "$RONDO" history "$failing" each --full
+same "as a table" "$("$RONDO" history "$failing" each | sed 's/  *[0-9.]*m*s  / TIME  /')" 'item   time  note
+[1] 1 TIME  sealed
+[2] 2 TIME  failed: exit status 1: broken
+[3] 3 TIME  sealed'
+check "one item" 0 "[2] 2  failed
+    exit status 1: broken" "$RONDO" history "$failing" each --pass 2
+check "one step of them" 0 "[1] 1
     packed 1
-item 2  failed
+[2] 2  failed
     exit status 1: broken
-item 3
-    packed 3" "$RONDO" history "$failing" each --step pack
-check "as JSON, of a forEach around one step" 0 '{"content":"packed 1","item":0,"output":"packed 1","status":"completed"}
-{"error":"exit status 1: broken","item":1,"status":"failed"}' "$RONDO" history "$failing" single --json
+[3] 3
+    packed 3" "$RONDO" history "$failing" each --step pack --full
+same "as JSON, of a forEach around one step" "$("$RONDO" history "$failing" single --json | jq -c 'del(.durationMs, .usage)')" \
+    '{"content":"packed 1","item":0,"output":"packed 1","status":"completed","value":1}
+{"error":"exit status 1: broken","item":1,"status":"failed","value":2}'
 check "of no items" 0 "" "$RONDO" history "$failing" none
 check "no such step in an item" 3 "" "$RONDO" history "$failing" each --step sael
 says "did you mean 'seal'?"
@@ -230,6 +266,27 @@ fi
 chmod 755 "$locked"
 rm -rf "$locked"
 
+# ---- times of passes ---------------------------------------------------------------------------------------
+
+rm -f go begun
+cat >paused.yaml <<'END'
+rondo: 1
+name: paused
+agents: { w: { run: "echo begun > begun; [ $RONDO_PASS = 0 ] || while [ ! -e go ]; do sleep 0.05; done; echo done" } }
+steps: [ { id: again, agent: w, instructions: x, loop: { maxIterations: 2 } } ]
+END
+"$RONDO" run --quiet paused.yaml >/dev/null 2>&1 </dev/null &
+driver=$!
+for _ in $(seq 500); do "$RONDO" history last again 2>/dev/null | grep -q done && break; sleep 0.02; done
+kill -9 $driver
+wait $driver 2>/dev/null
+sleep 2
+touch go
+look resume --quiet last
+same "times are without the time in which nobody drove the run" \
+    "$("$RONDO" history last again --json | jq -c '[.durationMs < 1500]' | tr '\n' ' ')" "[true] [true] "
+same "of the loop as well" "$("$RONDO" show last --json | jq '.steps[0].durationMs < 1900')" true
+
 # ---- replay and fork ---------------------------------------------------------------------------------
 
 look replay "$id"
@@ -240,7 +297,7 @@ fork=$(cat out)
 check "a fork goes on from there" 0 "draft on blues, pass 0
 the end" "$RONDO" resume --quiet "$fork"
 same "what came before is not done again" "$(tr '\n' ' ' <calls)" "refine.1.draft refine.2.draft publish "
-look history "$fork" refine
+look history "$fork" refine --diff
 has "draft on jazz, pass 0"
 has "  + draft on blues, pass 1"
 look replay "$fork"

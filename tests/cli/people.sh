@@ -15,7 +15,7 @@ F
 serve < <(calls c1 write '{"path":"new.txt","content":"x"}'; then_; text "Written.")
 check "a stored run asks" 5 "" "$RONDO" run tools.yaml
 says "gate_waiting a.permit-1: may this tool be called? (y: yes, n: no, a: always) write"
-says "gate 'a.permit-1': there is no answer for it"
+says "gate 'a, permit-1': there is no answer for it"
 id=$(run_id err)
 same "nothing is written" "$(ls new.txt 2>/dev/null)" ""
 same "it waits" "$("$RONDO" runs --json 2>/dev/null | jq -r 'if type == "array" then .[] else . end | .status')" waiting

@@ -251,7 +251,7 @@ check "why it is partial" 1 "what there was" "$RONDO" run -q --store :memory: re
 same "each reason once, and no other" "$(tr '\n' ' ' <err)" "rondo run: partial: unhandled: bad \
 rondo run: partial: hu: bad rondo run: partial: real.two: bad rondo run: partial: led.captain: bad "
 check "in the summary" 1 "what there was" "$RONDO" run --store :memory: reasons.yaml
-same "the same reasons" "$(grep ' failed:$' err | tr '\n' ' ')" "unhandled failed: hu failed: real.two failed: led.captain failed: "
+same "the same reasons" "$(grep ' failed:$' err | tr '\n' ' ')" "unhandled failed: hu failed: real, two failed: led, captain failed: "
 flow lost.yaml <<'END'
 name: lost
 agents: { fine: { script: [fine] }, bad: { script: [{ fail: { message: oops } }] } }

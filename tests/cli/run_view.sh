@@ -25,9 +25,9 @@ steps:
 END
 
 for columns in 80 40; do
-    term $columns 24 "'$RONDO' run nested.yaml 2>&1 >answer"
+    term $columns 24 "'$RONDO' run --store :memory: nested.yaml 2>&1 >answer"
     wait_for "pass 2/3"
-    has "$columns columns" "pass 2/3 [##.]"
+    has "$columns columns" "pass 2/3 [#..]"
     until [ -e done ]; do fits "$columns columns, live"; sleep 0.1; done
     finish
     fits "$columns columns, at the end"
@@ -39,7 +39,7 @@ for columns in 80 40; do
     if [ "$(tm display-message -p '#{pane_title}')" != stolen ]; then ok; else bad "the title was changed"; fi
 done
 
-term 12 10 "'$RONDO' run nested.yaml 2>&1 >answer"
+term 12 10 "'$RONDO' run --store :memory: nested.yaml 2>&1 >answer"
 wait_for "outer"
 fits "12 columns, live"
 finish
@@ -95,6 +95,70 @@ once "200 steps: what was there before" "before"
 if [ "$(all | grep -c "more:")" = 1 ]; then ok; else bad "200 steps: frames left behind:"; all; fi
 lines=$(screen | grep -c "✓ step")
 if [ "$lines" -lt 20 ] && [ "$lines" -gt 5 ]; then ok; else bad "200 steps: $lines are shown"; fi
+
+# A loop at work: its scores, its budget, and a line for each pass that has ended.
+flow scores.yaml <<'END'
+name: scores
+agents:
+  w: { script: [ { content: "the first draft", delay: 300ms, usage: { prompt: 300, cost: 0.02 } }, { content: "the second draft", delay: 300ms, usage: { prompt: 300, cost: 0.02 } },
+                 { fail: "no ink", delay: 300ms }, { content: "the last draft", delay: 1500ms } ] }
+  c: { script: [ { result: { score: 4 } }, { result: { score: 8.5 } }, { result: { score: 7 } } ] }
+steps:
+  - id: refine
+    loop:
+      maxIterations: 4
+      onError: continue
+      delay: 10ms
+      outputMode: best
+      output: draft
+      score: steps.rate.result.score
+      budget: { cost: 0.10 }
+      steps:
+        - { id: draft, agent: w, instructions: x }
+        - { id: rate, agent: c, instructions: x, dependsOn: [draft] }
+END
+for columns in 120 80; do
+    term $columns 24 "'$RONDO' run --store '$PWD/scores.db' scores.yaml 2>&1 >answer"
+    wait_for "pass 4/4"
+    has "$columns columns: scores and the best pass" "▁█x 8.5 ★p2"
+    has "$columns columns: the budget" "] \$0.040 of \$0.100"
+    has "$columns columns: the pass that failed" "✗ pass 3"
+    has "$columns columns: why" "no ink"
+    has "$columns columns: a gain" "8.5 ★ +4.5"
+    fits "$columns columns: a loop at work"
+    finish
+    has "$columns columns: the pass whose answer is given" "✓ pass 2"
+    if [ "$(screen | grep -c 'the second draft')" = 2 ] && ! screen | grep -q 'the last draft'; then ok; else bad "another pass is shown:"; screen; fi
+    has "$columns columns: where to look" "each pass: rondo history "
+    once "$columns columns: one line a step" "✓ draft"
+    if [ "$(cat answer)" = "the second draft" ]; then ok; else bad "the answer is $(cat answer)"; fi
+done
+term 120 24 "export LC_ALL=C; '$RONDO' run --store '$PWD/scores.db' scores.yaml 2>&1 >answer"
+wait_for "pass 4/4"
+has "no UTF-8" "_#x 8.5 *p2"
+finish
+
+# Of 1,000 items at work one ends: little is written.
+flow thousand.yaml <<'END'
+name: thousand
+agents: { w: { script: [ { content: "quick", delay: 1500ms }, { fail: "no luck", delay: 2500ms }, { content: "slow", delay: 3700ms } ] } }
+steps: [ { id: all, agent: w, instructions: x, loop: { forEach: "lists.range(1000).map(i, 'in/file' + string(i * 7919 % 1000) + '.txt')", maxConcurrency: 1000, onItemFailure: continue } } ]
+END
+if command -v script >/dev/null; then
+    for rows in 24 50; do
+        script -q -e --log-out said --log-timing when -c "stty rows $rows cols 120; '$RONDO' run --store :memory: --max-concurrency 1000 thousand.yaml" \
+            </dev/null >/dev/null 2>&1
+        # what comes within 30 ms is one write; the first second is for the beginning, and all of them end at 3.7 s
+        most=$(awk '{ t += $1; if ($1 > 0.03) n = 0; n += $2; if (t > 1 && t < 3.5 && n > most) most = n } END { print most + 0 }' when)
+        if [ "$most" -gt 20 ] && [ "$most" -le 1024 ]; then ok; else bad "$rows rows: $most bytes for a change of one"; fi
+    done
+fi
+term 120 24 "'$RONDO' run --store :memory: --max-concurrency 1000 thousand.yaml"
+wait_for "items 2/1000"
+has "how many items failed and run" "items 2/1000 [..........]  1 failed  998 running"
+has "an item by its value" "[3] in/file838.txt"
+fits "1,000 items"
+finish
 
 # Ctrl-C
 flow slow.yaml <<'END'
@@ -153,6 +217,7 @@ for kind in screen dumb; do
     rm -f go gates.db*
     term 80 24 "TERM=$kind '$RONDO' run --store '$PWD/gates.db' gates.yaml"
     wait_for "? a: one?"
+    has "$kind: the other question" "  later: b: two?"
     id=$("$RONDO" runs --store "$PWD/gates.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
     "$RONDO" answer -q --store "$PWD/gates.db" "$id" a yes
     wait_for "? b: two?"
@@ -174,16 +239,16 @@ done
 tape="RONDO_HTTP_TAPE=play:$ROOT/tests/kill/flows/permit.tape COMPAT_BASE_URL=http://127.0.0.1:9/v1"
 term 120 30 "$tape '$RONDO' run --store '$PWD/permit.db' --workdir '$PWD' '$ROOT/tests/kill/flows/permit.yaml'"
 wait_for "›"
-has "a tool" 'look.permit-1: may this tool be called?'
+has "a tool" 'look, permit-1: may this tool be called?'
 has "what is to be called" 'glob {"pattern":"*.none"}'
 has "what may be answered" "one of y, n, a"
 tm send-keys "perhaps" Enter
 wait_for "expected one of"
 tm send-keys "y" Enter
-wait_for "look.permit-2"
+wait_for "look, permit-2"
 id=$("$RONDO" runs --store "$PWD/permit.db" --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
 "$RONDO" answer -q --store "$PWD/permit.db" --by somebody "$id" look.permit-2 n
-wait_for "look.permit-3"
+wait_for "look, permit-3"
 tm send-keys "y" Enter
 finish
 has "permitted" "There is nothing."

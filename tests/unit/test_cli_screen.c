@@ -1,7 +1,8 @@
 /* test_cli_screen.c - frames on a terminal: what is on it after each of them.
 
    The terminal is a small one that knows the few sequences which screen.c uses, and fails at any
-   other: text, \r, \n, cursor up, erase a line, erase below. */
+   other: text, \r, \n, cursor up and down and to a column, erase a line or what is left of it, erase below, delete and
+   insert lines. */
 #include "cli/screen.h"
 #include "test.h"
 
@@ -48,6 +49,15 @@ static void put_char(struct fake *f, char c)
     f->col += !f->at_end;
 }
 
+/* A line is deleted, or a blank one inserted, where the cursor is. */
+static void move_lines(struct fake *f, bool deletes)
+{
+    char *here = line_at(f, f->row), *last = line_at(f, ROWS - 1);
+    size_t rest = (size_t)(last - here);
+    memmove(deletes ? here : here + COLS + 1, deletes ? here + COLS + 1 : here, rest);
+    memset(deletes ? last : here, ' ', COLS);
+}
+
 /* What follows ESC [ */
 static const char *control(struct fake *f, const char *at)
 {
@@ -57,10 +67,23 @@ static const char *control(struct fake *f, const char *at)
     case 'A':
         f->row = f->row > n ? f->row - n : 0;
         break;
-    case 'K':
-        CHECK(n == 2);
-        memset(line_at(f, f->row), ' ', COLS);
+    case 'B':
+        f->row = f->row + n < ROWS ? f->row + n : ROWS - 1;
         break;
+    case 'G':
+        CHECK(n >= 1 && n <= COLS);
+        f->col = n - 1;
+        break;
+    case 'K':
+        CHECK(n == 2 || n == 0);
+        memset(line_at(f, f->row) + (n ? 0 : f->col), ' ', (size_t)(n ? COLS : COLS - f->col));
+        break;
+    case 'M':
+    case 'L':
+        for (n = n ? n : 1; n; n--)
+            move_lines(f, *end == 'M');
+        break;
+    case 'm': break;
     case 'J':
         CHECK(n == 0 && f->col == 0);
         for (int i = f->row; i < ROWS; i++)
@@ -188,6 +211,60 @@ TEST(lines_that_did_not_change_are_not_written)
     before = s.fake.bytes;
     stage_show(&s, "the first line\nthe second one\n");
     CHECK_UINT(s.fake.bytes, before);
+}
+
+TEST(of_a_line_only_the_cells_that_differ_are_written)
+{
+    STAGE s;
+    stage_open(&s);
+    stage_show(&s, "| head 1.1s 17 items\nbody 12s\n\033[2mdim\033[0m and\n");
+    size_t before = s.fake.bytes;
+    stage_show(&s, "/ head 1.2s 17 items\nbody 13s\n\033[2mdim\033[0m end\n");
+    CHECK_STR(stage_text(&s), "/ head 1.2s 17 items|body 13s|dim end|");
+    CHECK(s.fake.bytes - before < 45);
+    stage_show(&s, "/ head\nbody 13s longer\n\033[31mdim\033[0m end\n");
+    CHECK_STR(stage_text(&s), "/ head|body 13s longer|dim end|");
+}
+
+TEST(lines_that_move_are_not_written)
+{
+    STAGE s;
+    stage_open(&s);
+    feed(&s.fake, "above\r\n");
+    stage_show(&s, "head 1\nthe first item\nthe second item\na third one\nbut also another\nlast\n");
+    size_t before = s.fake.bytes;
+    stage_show(&s, "head 2\nthe second item\na third one\nbut also another\nnew\nlast\n");
+    CHECK_STR(stage_text(&s), "above|head 2|the second item|a third one|but also another|new|last|");
+    CHECK(s.fake.bytes - before < 60);
+    stage_show(&s, "head 3\nbefore\nthe second item\na third one\nbut also another\nlast\n");
+    CHECK_STR(stage_text(&s), "above|head 3|before|the second item|a third one|but also another|last|");
+    CHECK(memcmp(line_at(&s.fake, 0), "above ", 6) == 0);
+}
+
+/* Whatever follows on what: the screen shows the last frame, and what was above it. */
+TEST(any_frame_may_follow_any_other)
+{
+    static const char *const lines[] = { "one", "two", "a longer line", "12345678901234567890", "",
+                                         "\033[1mbold\033[0m x", "\033[2mbold\033[0m y", "one more" };
+    STAGE s;
+    stage_open(&s);
+    feed(&s.fake, "above\r\n");
+    uint64_t seed = 7;
+    for (int i = 0; i < 3000; i++) {
+        char frame[400] = "", shown[400] = "above|";
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        int count = (int)(seed >> 60) % (ROWS - 2) + 1;
+        for (int k = 0; k < count; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            const char *line = lines[(seed >> 40) % 8];
+            strcat(strcat(frame, line), "\n");
+            bool has_style = *line == '\033';
+            snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%.*s%s|", has_style ? 4 : 40,
+                     line + (has_style ? 4 : 0), has_style ? line + 12 : "");
+        }
+        stage_show(&s, frame);
+        CHECK_STR(stage_text(&s), shown);
+    }
 }
 
 TEST(a_line_of_the_whole_width_is_written_and_erased_well)

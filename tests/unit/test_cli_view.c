@@ -125,14 +125,126 @@ TEST(a_loop_counts_its_passes)
     look_start(&l, SEQ("s", LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 5)), "0", 80);
     CHECK(look_until(&l, RONDO_EV_STEP_START, "s.refine.2.draft"));
     CHECK_STR(look_plain(&l), "\u280b flow  20ms\n"
-                              "\u280b s            20ms\n"
-                              "  \u280b refine     20ms  pass 3/5 [###..]\n"
-                              "    \u280b draft     0ms\n");
+                              "\u280b s             20ms\n"
+                              "  \u280b refine      20ms  pass 3/5 [##...]\n"
+                              "    \u2713 pass 1    10ms  1\n"
+                              "    \u2713 pass 2    10ms  2\n"
+                              "    \u280b draft      0ms\n");
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  50ms\n"
                               "\u2713 s            50ms\n"
                               "  \u2713 refine     50ms  5 passes, max_iterations\n"
                               "    \u2713 draft    10ms  5\n");
+}
+
+static void spend(rondo_task *task, struct bot *bot)
+{
+    rondo_task_spend(task, &(rondo_usage){ .input_tokens = 1000, .output_tokens = 234,
+                                           .cost_nano = 12300000, .calls = 1 });
+    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "thinking\nhar", .partial = true });
+    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "der", .partial = true });
+}
+
+static int count_lines(const char *frame)
+{
+    int count = 0;
+    for (; *frame; frame++)
+        count += *frame == '\n';
+    return count;
+}
+
+TEST(past_passes_keep_a_line_each_and_the_newest_stay)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 200), "0", 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "refine.150.draft"));
+    l.view.height = 10;
+    CHECK_INT(count_lines(look_plain(&l)), 10);
+    CHECK(strstr(look_plain(&l), "\u280b refine        1.5s  pass 151/200 [#######...]\n") != NULL);
+    CHECK(strstr(look_plain(&l), "    \u280b draft") != NULL || strstr(look_plain(&l), "  \u280b draft") != NULL);
+    CHECK(strstr(look_plain(&l), "\u2713 pass 150    10ms  150\n") != NULL);
+    CHECK(strstr(look_plain(&l), "\u2713 pass 146 ") != NULL);
+    CHECK(strstr(look_plain(&l), "\u2713 pass 120 ") == NULL);
+    CHECK(strstr(look_plain(&l), "past passes\n") != NULL);
+    l.view.height = 0;
+    CHECK(strstr(look_plain(&l), "\u2713 pass 141 ") != NULL);
+    CHECK(strstr(look_plain(&l), "140 more: 140 past passes\n") != NULL);
+}
+
+TEST(a_bar_is_empty_when_nothing_is_done)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 3), "0", 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "refine.0.draft"));
+    CHECK(strstr(look_plain(&l), "pass 1/3 [...]\n") != NULL);
+}
+
+/* 3, 8, 5, 4 for the passes. */
+static double a_score(rondo_context *context, void *user)
+{
+    static const double scores[] = { 3, 8.5, 5, 4 };
+    return scores[rondo_history_count(rondo_context_history(context)) % 4];
+}
+
+TEST(a_loop_has_a_line_of_scores_and_its_budget)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10, .also = spend };
+    LOOK l = { 0 };
+    look_start(&l, LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 4, .score = a_score,
+                        .output_mode = RONDO_OUTPUT_BEST, .options.budget.cost_nano = 100000000), "0", 120);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "refine.0.draft"));
+    CHECK(strstr(look_plain(&l), "pass 1/4 [....]  [..........] $0 of $0.100\n") != NULL);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "refine.3.draft"));
+    CHECK(strstr(look_plain(&l), "pass 4/4 [###.]  \u2581\u2588\u2584 8.5 \u2605p2 -3.5  [###.......] $0.037 of $0.100"
+                                 "  3.7k tokens\n") != NULL);
+    CHECK(strstr(look_plain(&l), "\u2713 pass 2    10ms  8.5 \u2605 +5.5  1.2k tokens  $0.012  2\n") != NULL);
+    CHECK(strstr(look_plain(&l), "\u2713 pass 3    10ms  5 -3.5  1.2k tokens  $0.012  3\n") != NULL);
+    l.term.is_utf8 = false;
+    CHECK(strstr(look_plain(&l), "  _#- 8.5 *p2 -3.5  [###.......] $0.037 of $0.100  3.7k tokens\n") != NULL);
+    l.term.is_utf8 = true;
+    look_to_end(&l);
+    CHECK(strstr(look_plain(&l), "4 passes, max_iterations  \u2581\u2588\u2584\u2582 8.5 \u2605p2  4.9k tokens  $0.049\n") !=
+          NULL);
+}
+
+TEST(the_summary_shows_the_pass_whose_answer_is_given)
+{
+    struct bot add = { "draft", ADD, 1, .delay_ms = 10, .also = spend };
+    for (int best = 0; best < 2; best++) {
+        LOOK l = { 0 };
+        look_start(&l, LOOP("refine", SEQ(NULL, bot_node(&add)), .max_iterations = 4, .score = a_score,
+                            .output_mode = best ? RONDO_OUTPUT_BEST : RONDO_OUTPUT_LAST), "0", 100);
+        l.rows->shows_best = true;
+        look_to_end(&l);
+        CHECK((strstr(look_plain(&l), "  \u2713 pass 2    10ms  8.5 \u2605 +5.5  1.2k tokens  $0.012  2\n") != NULL) == best);
+        CHECK(strstr(look_plain(&l), best ? "draft     10ms  4.9k tokens  $0.049  2\n"
+                                          : "draft    10ms  4.9k tokens  $0.049  4\n") != NULL);
+    }
+}
+
+TEST(of_much_that_is_at_work_only_what_changes_is_drawn_anew)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 60000 };
+    LOOK l = { 0 };
+    auto_buf struct buf input = { 0 }, before = { 0 };
+    for (int i = 0; i < 100; i++)
+        buf_printf(&input, "%c%d", i ? ',' : '[', i);
+    buf_putc(&input, ']');
+    look_start(&l, EACH("all", bot_node(&work), .max_concurrency = 100), buf_text(&input), 80);
+    CHECK(look_until(&l, RONDO_EV_STEP_START, "all[99].work"));
+    l.view.height = 22;
+    l.now_ns += 7000 * 1000000ll;
+    CHECK(strstr(look_plain(&l), "\n  \u25b8 [3] 2        7s\n") != NULL);
+    CHECK(strstr(look_plain(&l), "items 0/100 [..........]  100 running\n") != NULL);
+    buf_puts(&before, strchr(look_plain(&l), '\n'));
+    l.now_ns += 100 * 1000000ll;
+    l.view.tick++;
+    const char *all = strstr(buf_text(&before), "  \u25b8 [1]"), *again = strstr(look_plain(&l), "  \u25b8 [1]");
+    CHECK(all && again);
+    CHECK_STR(again, all);
+    CHECK(l.view.is_calm);
 }
 
 /* As a file makes it of a step with a loop around it. */
@@ -149,8 +261,9 @@ TEST(a_loop_around_one_step_says_what_that_says)
     look_start(&l, SEQ("s", LOOP("refine", nameless(bot_node(&add)), .max_iterations = 3)), "0", 80);
     CHECK(look_until(&l, RONDO_EV_STEP_END, "s.refine.1"));
     CHECK_STR(look_plain(&l), "\u280b flow  20ms\n"
-                              "\u280b s           20ms\n"
-                              "  \u280b refine    20ms  pass 2/3 [##.]  2\n");
+                              "\u280b s             20ms\n"
+                              "  \u280b refine      20ms  pass 2/3 [#..]  2\n"
+                              "    \u2713 pass 1    10ms  1\n");
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
                               "\u2713 s           30ms\n"
@@ -205,18 +318,18 @@ TEST(an_each_shows_items_at_work_and_counts_the_others)
     look_start(&l, EACH("all", bot_node(&work), .max_concurrency = 2), "[\"a\", \"b\", \"c\", \"d\"]", 80);
     CHECK(look_until(&l, RONDO_EV_STEP_START, "all[3].work"));
     CHECK_STR(look_plain(&l), "\u280b flow  10ms\n"
-                              "\u280b all           10ms  items 2/4 [##..]\n"
-                              "  \u2713 [0] work    10ms  a\n"
-                              "  \u2713 [1] work    10ms  b\n"
-                              "  \u280b [2] work     0ms  c\n"
-                              "  \u280b [3] work     0ms  d\n");
+                              "\u280b all        10ms  items 2/4 [##..]  2 running\n"
+                              "  \u2713 [1] a    10ms  a\n"
+                              "  \u2713 [2] b    10ms  b\n"
+                              "  \u280b [3] c     0ms\n"
+                              "  \u280b [4] d     0ms\n");
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  20ms\n"
-                              "\u2713 all           20ms  4 of 4 items\n"
-                              "  \u2713 [0] work    10ms  a\n"
-                              "  \u2713 [1] work    10ms  b\n"
-                              "  \u2713 [2] work    10ms  c\n"
-                              "  \u2713 [3] work    10ms  d\n");
+                              "\u2713 all        20ms  4 of 4 items\n"
+                              "  \u2713 [1] a    10ms  a\n"
+                              "  \u2713 [2] b    10ms  b\n"
+                              "  \u2713 [3] c    10ms  c\n"
+                              "  \u2713 [4] d    10ms  d\n");
 }
 
 TEST(items_begin_anew_with_every_pass)
@@ -226,18 +339,10 @@ TEST(items_begin_anew_with_every_pass)
     look_start(&l, LOOP("again", EACH("all", bot_node(&work)), .max_iterations = 3), "[1, 2]", 80);
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
-                              "\u2713 again           30ms  3 passes, max_iterations\n"
-                              "  \u2713 all           10ms  2 of 2 items\n"
-                              "    \u2713 [0] work    10ms  1\n"
-                              "    \u2713 [1] work    10ms  2\n");
-}
-
-static void spend(rondo_task *task, struct bot *bot)
-{
-    rondo_task_spend(task, &(rondo_usage){ .input_tokens = 1000, .output_tokens = 234,
-                                           .cost_nano = 12300000, .calls = 1 });
-    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "thinking\nhar", .partial = true });
-    rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "der", .partial = true });
+                              "\u2713 again        30ms  3 passes, max_iterations\n"
+                              "  \u2713 all        10ms  2 of 2 items\n"
+                              "    \u2713 [1] 1    10ms  1\n"
+                              "    \u2713 [2] 2    10ms  2\n");
 }
 
 TEST(tokens_cost_and_partial_output_are_shown)
@@ -344,8 +449,8 @@ TEST(steps_that_have_ended_go_before_items)
     look_to_end(&l);
     l.view.height = 8;
     CHECK(strstr(look_plain(&l), "\u2713 first") != NULL);
-    CHECK(strstr(look_plain(&l), "[8] item") != NULL);
-    CHECK(strstr(look_plain(&l), "[5] item") == NULL);
+    CHECK(strstr(look_plain(&l), "[9] 9") != NULL);
+    CHECK(strstr(look_plain(&l), "[6] 6") == NULL);
 }
 
 TEST(control_characters_and_wide_ones_stay_in_their_line)
@@ -391,7 +496,7 @@ TEST(of_a_long_failure_the_beginning_and_the_end_are_told_unless_lines_do_not_co
     look_start(&l, SEQ("s", bot_node(&bad)), NULL, 40);
     look_to_end(&l);
     l.view.height = 20;
-    CHECK(strstr(look_plain(&l), "s.bad failed:\n"
+    CHECK(strstr(look_plain(&l), "s, bad failed:\n"
                                  "  line 1\n"
                                  "  \u2026 21 more lines\n"
                                  "  line 23\n") != NULL);
