@@ -47,8 +47,8 @@ void mend_keep(struct run *run, struct act *act)
     struct act *parent = run_act(run, act->parent), *copy = mem_zalloc(sizeof *copy);
     *copy = (struct act){ .node = act->node, .kind = act->kind, .slot = act->slot, .parent = act->parent,
                           .child = act->child, .ordinal = act->ordinal, .attempt = act->attempt, .next = act->next,
-                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated, .did_once = act->did_once,
-                          .kid_count = act->kid_count, .kept = TAKE(act->kept),
+                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated,
+                          .did_once = act->did_once, .kid_count = act->kid_count, .kept = TAKE(act->kept),
                           .own_state = act->own_state ? json_copy(act->own_state) : NULL };
     copy->kids = act->kids ? kids_copy(act) : NULL;
     if (act->kind->copy)
@@ -334,7 +334,8 @@ bool mend_has(const json_t *rows, uint32_t child, uint32_t ordinal)
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
-        if (json_integer_value(json_array_get(row, 0)) == child && json_integer_value(json_array_get(row, 1)) == ordinal)
+        if (json_integer_value(json_array_get(row, 0)) == child &&
+            json_integer_value(json_array_get(row, 1)) == ordinal)
             return true;
     return false;
 }

@@ -48,8 +48,8 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
 /* After the whole log: which events are to be left out, by seq, ascending; new. */
 json_t *reopen_undone(struct reopen *reopen, struct run *run);
 
-/* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list to which slots are
-   added of containers whose ends should not be left out, see mend_rows(). */
+/* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list, to which slots
+   of containers are added whose ends should not be left out, see mend_rows(). */
 json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone, json_t *stale);
 
 /* These ends count; false: they did already. */
