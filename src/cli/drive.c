@@ -543,6 +543,8 @@ static void add_notes(struct drive *d, const rondo_result *res)
         buf_printf(&d->notes, "%s\n", res->error);
     if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
         add_next(d, "go on with: rondo resume ", "");
+    else if (d->run->stored && row_has_failed_items(d->rows->root))
+        add_next(d, "run the failed items again: rondo resume ", " --failed");
 }
 
 #define LOOPS_MAX 3 // whose passes can be looked at

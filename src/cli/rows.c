@@ -915,3 +915,15 @@ void rows_event(struct rows *rows, const rondo_event *ev)
             on_budget(rows->root, ev); // spent for the whole run, before it began
     }
 }
+
+bool row_has_failed_items(const struct row *row)
+{
+    if (node_is_leaf(row->node) || row->node->kind == RONDO_KIND_FORUM)
+        return false;
+    if (row->node->kind == RONDO_KIND_EACH && row->failed)
+        return true;
+    for (uint32_t i = 0; i < row->kid_count; i++)
+        if (row->kids[i] && row_has_failed_items(row->kids[i]))
+            return true;
+    return false;
+}

@@ -79,6 +79,9 @@ struct rows {
 struct rows *rows_new(rondo_node *node);
 void rows_free(struct rows *rows); // NULL is fine
 
+/* Would `rondo resume --failed` find something in it? */
+bool row_has_failed_items(const struct row *row);
+
 /* To be called with every event of the run, in order. */
 void rows_event(struct rows *rows, const rondo_event *event);
 

@@ -219,7 +219,8 @@ static int check_mended(const struct mend_wish *wish, const json_t *value, rondo
 }
 
 /* Applies the log without what ended the run, as far as reopen has seen that; *ret is the value of run_reopened. */
-static int open_again(rondo_run *run, uint64_t last, struct reopen *reopen, json_t *stale, json_t **ret, rondo_error *err)
+static int open_again(rondo_run *run, uint64_t last, struct reopen *reopen, json_t *stale, json_t **ret,
+                      rondo_error *err)
 {
     json_t *undone = reopen_undone(reopen, &run->core);
     add_undone(run, undone);

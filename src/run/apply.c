@@ -158,8 +158,8 @@ static void carry_over(const struct run *run, struct act *act, const struct kid 
     budget_go_on(run, act, kid);
 }
 
-/* Whoever takes up a run again, perhaps without knowing what it failed of, or that it is done once more because something
-   before it is, has not said that this is to be done twice. */
+/* Somebody takes up a run again, perhaps without knowing what a step failed of, or that it has completed and begins
+   anew.  That person has not said that this is to be done twice. */
 static bool is_doubtful(const struct act *act, const struct kid *kid)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || kid->base != act->attempt)

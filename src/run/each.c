@@ -15,7 +15,7 @@
 struct kid *each_kid(struct act *act, uint32_t ordinal)
 {
     struct each_act *each = act->each;
-    for (uint32_t i = 0; i < each->open_count; i++)
+    for (uint32_t i = each->open_count; i-- > 0;)
         if (each->open[i].ordinal == ordinal)
             return &each->open[i].kid;
     return NULL;
@@ -33,7 +33,7 @@ struct kid *each_begin(struct act *act, uint32_t ordinal)
     return &each->open[each->open_count++].kid;
 }
 
-void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
+struct kid *each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
 {
     struct each_act *each = act->each;
     struct result *res = &each->results[ordinal];
@@ -45,6 +45,7 @@ void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt)
                          .asked = res->flags & RES_UNBEGUN ? 0 : ASKED_WHEN };
     kid->res.status = kid->res.flags = 0;
     *res = (struct result){ 0 };
+    return kid;
 }
 
 static void each_open(struct run *run, struct act *act)
@@ -251,10 +252,9 @@ static enum plan start_again(struct run *run, struct act *act, struct rondo_even
     struct each_act *each = act->each;
     uint32_t cap = cap_of(run, act);
     struct open_item *next = NULL;
-    for (uint32_t i = 0; each->again && i < each->open_count && !(next && !each->in_order); i++) {
-        struct open_item *item = &each->open[i];
-        bool waits = item->kid.state == KID_NEW && item->kid.attempt == item->kid.base;
-        next = waits && (!next || item->ordinal < next->ordinal) ? item : next;
+    for (uint32_t i = 0; each->again && i < each->open_count && !next; i++) {
+        struct open_item *item = &each->open[each->from_end ? each->open_count - 1 - i : i];
+        next = item->kid.state == KID_NEW && item->kid.attempt == item->kid.base ? item : NULL;
     }
     if (next)
         return cap && act->open >= cap ? PLAN_IDLE : kid_start(run, act, 0, next->ordinal, &next->kid, NULL, ev);

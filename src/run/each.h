@@ -20,7 +20,7 @@ struct each_act {
     struct kid fresh; // the next item, while questions about its start are asked
     uint32_t again; // open items that were put back and have not started; counted down late
     bool broke, escalated;
-    bool in_order; // those of them start in the order of the items
+    bool from_end; // of those the last in the list start first, so that items at work stay together behind them
     bool ended; // loop_end was told
     bool untold; // it has the items of an earlier attempt, and they are still to be told
     int code;   // why there are no items
@@ -31,8 +31,9 @@ struct each_act {
 struct kid *each_kid(struct act *act, uint32_t ordinal);
 struct kid *each_begin(struct act *act, uint32_t ordinal);
 
-/* An item that has ended is put back to where it had not started, as another attempt. */
-void each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt);
+/* An item that has ended is put back to where it had not started, as another attempt.  The record of that is good until
+   the next item is put back or begins. */
+struct kid *each_put_back(struct act *act, uint32_t ordinal, uint16_t attempt);
 
 void each_set_items(struct run *run, struct act *act, json_t *items, uint64_t seq); // takes items
 

@@ -47,8 +47,8 @@ void mend_keep(struct run *run, struct act *act)
     struct act *parent = run_act(run, act->parent), *copy = mem_zalloc(sizeof *copy);
     *copy = (struct act){ .node = act->node, .kind = act->kind, .slot = act->slot, .parent = act->parent,
                           .child = act->child, .ordinal = act->ordinal, .attempt = act->attempt, .next = act->next,
-                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated, .did_once = act->did_once,
-                          .kid_count = act->kid_count, .kept = TAKE(act->kept),
+                          .tries = act->tries, .won = act->won, .lost = act->lost, .escalated = act->escalated,
+                          .did_once = act->did_once, .kid_count = act->kid_count, .kept = TAKE(act->kept),
                           .own_state = act->own_state ? json_copy(act->own_state) : NULL };
     copy->kids = act->kids ? kids_copy(act) : NULL;
     if (act->kind->copy)
@@ -334,7 +334,8 @@ bool mend_has(const json_t *rows, uint32_t child, uint32_t ordinal)
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
-        if (json_integer_value(json_array_get(row, 0)) == child && json_integer_value(json_array_get(row, 1)) == ordinal)
+        if (json_integer_value(json_array_get(row, 0)) == child &&
+            json_integer_value(json_array_get(row, 1)) == ordinal)
             return true;
     return false;
 }
@@ -449,20 +450,18 @@ static void put_back(struct run *run, struct act *act, const struct row *row)
 
 static void apply_rows(struct run *run, struct act *act, const json_t *rows)
 {
-    size_t i;
-    json_t *list;
     struct row row;
     if (node_is_loop(act->node) && json_array_size(rows))
         loop_rewind(run, act);
-    json_array_foreach(rows, i, list) {
-        if (!get_row(list, &row) || !admits_row(act, &row)) // a child twice
+    for (size_t i = json_array_size(rows); i-- > 0;) { // the first item is to be the last in the list
+        if (!get_row(json_array_get(rows, i), &row) || !admits_row(act, &row)) // a child twice
             continue;
         if (act->node->kind == RONDO_KIND_EACH) {
             bool is_anew = row.how != MEND_INSIDE && did_once(&act->each->results[row.ordinal]);
-            each_put_back(act, row.ordinal, row.attempt);
-            each_kid(act, row.ordinal)->mends = row.how == MEND_INSIDE;
-            each_kid(act, row.ordinal)->anew = is_anew;
-            act->each->in_order = true;
+            struct kid *kid = each_put_back(act, row.ordinal, row.attempt);
+            kid->mends = row.how == MEND_INSIDE;
+            kid->anew = is_anew;
+            act->each->from_end = true;
         } else {
             put_back(run, act, &row);
         }

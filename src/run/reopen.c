@@ -355,7 +355,8 @@ static bool reviewer_wants(const struct act *act, uint32_t i, const struct endin
 static void list_steps(struct lists *lists, const struct act *act, const struct ending *e)
 {
     for (uint32_t i = 0; i < act->kid_count; i++)
-        if ((graph_wants(act, i, e) || reviewer_wants(act, i, e)) && !is_left(lists, i, 0, status_of(&act->kids[i].res)))
+        if ((graph_wants(act, i, e) || reviewer_wants(act, i, e)) &&
+            !is_left(lists, i, 0, status_of(&act->kids[i].res)))
             put_back(lists, act, i, 0, &act->kids[i].res, act->kids[i].attempt);
 }
 

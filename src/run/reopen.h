@@ -67,8 +67,8 @@ void reopen_watch(struct reopen *reopen, const rondo_node *loop);
 json_t *reopen_undone(struct reopen *reopen, struct run *run);
 bool reopen_can_raise(const struct reopen_loop *loop);
 
-/* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list to which slots are
-   added of containers whose ends should not be left out, see mend_rows(). */
+/* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list, to which slots
+   of containers are added whose ends should not be left out, see mend_rows(). */
 json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undone, json_t *stale);
 
 /* These ends count; false: they did already. */

@@ -49,6 +49,13 @@ replays "item 700"
 "$RONDO" events "$id" >out
 same "what began again is told" "$(grep -o 'run_reopened.*' out)" "run_reopened: again all~1[699]~1, sum~1"
 
+rm -f bad-* && touch bad-2
+"$RONDO" run many.yaml -i items="[1, 2, 3]" >out 2>err </dev/null
+says "run the failed items again: rondo resume $("$RONDO" runs -n 1 --json | jq -r .id) --failed"
+rm bad-2
+"$RONDO" resume --failed last >out 2>err </dev/null
+if grep -q "failed items again" err; then bad "an offer though no item failed"; else ok; fi
+
 # ---- nothing to do ----------------------------------------------------------------------------------------
 
 : >calls

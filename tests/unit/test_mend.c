@@ -45,7 +45,8 @@ static rondo_value *pairs(rondo_context *context, void *user)
     return json_of("[[\"1\",\"2\"],[\"3\",\"4\"],[\"2\",\"22\"]]");
 }
 
-#define ALL(name, body) EACH(name, body, .items = three, .on_item_failure = RONDO_ERROR_CONTINUES, .max_concurrency = 2)
+#define ALL(name, body, ...)                                                                            \
+    EACH(name, body, .items = three, .on_item_failure = RONDO_ERROR_CONTINUES, .max_concurrency = 2, __VA_ARGS__)
 
 static rondo_node *flow_each(void)
 {
@@ -99,6 +100,12 @@ static rondo_node *flow_branch(void)
                hand("c"));
 }
 
+/* It has spent its budget before it is mended. */
+static rondo_node *flow_budget(void)
+{
+    return SEQ("s", ALL("e", hand("w"), .options = { .budget = { .calls = 3 } }), hand("c"));
+}
+
 static rondo_node *flow_machine(void)
 {
     return SEQ("s", rondo_machine(&(rondo_machine_spec){
@@ -117,9 +124,11 @@ static const struct flow {
     { "deep", flow_deep, "s.t~1.u~1.e~1[1].item~1.v s.t~1.u~1.e~1[1].item~1.w s.t~1.b~1 s.c~1" },
     { "parallel", flow_parallel, "s.p~1.e~1[1].w~1 s.d~1" },
     { "graph", flow_graph, "g.f~1[1].w~1 g.e~1[1].w~1 g.b~1.b g.b~1.c g.d~1" },
-    { "nested", flow_nested, "s.o~1[0].item~1.i~1[1].w~1 s.o~1[2].item~1.i~1[0].w~1 s.o~1[2].item~1.i~1[1].w~1 s.o~1[0].item~1.b~1 s.o~1[2].item~1.b s.c~1" },
+    { "nested", flow_nested, "s.o~1[0].item~1.i~1[1].w~1 s.o~1[2].item~1.i~1[0].w~1 "
+      "s.o~1[2].item~1.i~1[1].w~1 s.o~1[0].item~1.b~1 s.o~1[2].item~1.b s.c~1" },
     { "loop", flow_loop, "s.l~1.0.body~1.e~1[1].w~1 s.l~1.0.body~1.b~1 s.c~1" },
     { "branch", flow_branch, "s.br~1.e~1[1].w~1 s.c~1" },
+    { "budget", flow_budget, "s.e~1[1].w~1 s.c~1" },
     { "machine", flow_machine, "s.m~1.1.y~1[1].w~1 s.c~1" },
 };
 
@@ -130,7 +139,24 @@ struct life {
     size_t len;
     char *output;
     int status;
+    size_t done; // how much of that text there was
 };
+
+/* Agents that completed since the run was taken up, each between two blanks. */
+static char done[20000];
+
+static void check_nothing_twice(size_t done_before)
+{
+    char word[100];
+    int len;
+    done[done_before] = '\0';
+    for (const char *at = calls; sscanf(at, " %98s%n", word + 1, &len) == 1; at += len) {
+        word[0] = ' ';
+        strcat(word, " ");
+        if (strstr(done, word))
+            FAIL("%s was done before, and is done again", word);
+    }
+}
 
 static void life_free(struct life *life)
 {
@@ -180,7 +206,10 @@ static void save_each(struct trial *t, const rondo_event *ev)
     struct saved *saved = t->data;
     CHECK(saved->count < (int)COUNT_OF(saved->lives));
     struct life *life = &saved->lives[saved->count++];
+    if (rondo_event_type(ev) == RONDO_EV_STEP_END && rondo_node_kind(rondo_event_node(ev)) == RONDO_KIND_AGENT)
+        snprintf(done + strlen(done), sizeof done - strlen(done), "%s ", rondo_event_path(ev));
     life->log = rondo_run_save(t->run, &life->len);
+    life->done = strlen(done);
 }
 
 static void go_on(const struct flow *flow, struct life *life, struct saved *saved)
@@ -213,14 +242,17 @@ TEST(a_run_that_is_mended_may_die_at_any_event)
     static struct saved saved;
     for (size_t f = 0; f < COUNT_OF(flows); f++) {
         struct life want = first_life(&flows[f], false), life = first_life(&flows[f], true);
+        strcpy(done, " ");
         go_on(&flows[f], &life, &saved);
-        for (int i = 0; i < saved.count; i++) {
+        for (int i = saved.count - 1; i >= 0; i--) { // the longest first: `done` becomes shorter
+            *calls = '\0';
             printf("%s died at %d\n", flows[f].name, i + 1);
             fflush(stdout);
             TRIAL t = { .options = { RONDO_RUN, .reopen = true } }; // once it is open again it goes on as any run
             trial_engine(&t);
             rondo_node *node = flows[f].make();
-            int rc = rondo_run_recover(t.engine, node, saved.lives[i].log, saved.lives[i].len, &t.options, &t.run, &t.err);
+            struct life *dead = &saved.lives[i];
+            int rc = rondo_run_recover(t.engine, node, dead->log, dead->len, &t.options, &t.run, &t.err);
             rondo_node_unref(node);
             if (rc == RONDO_ESTATE) { // it had ended, before it was opened or after
                 life_free(&saved.lives[i]);
@@ -228,6 +260,7 @@ TEST(a_run_that_is_mended_may_die_at_any_event)
             }
             CHECK_INT(rc, 0);
             trial_finish(&t);
+            check_nothing_twice(dead->done);
             life_take(&saved.lives[i], &t);
             CHECK_STR(saved.lives[i].output, want.output);
             replays(&flows[f], &saved.lives[i]);
