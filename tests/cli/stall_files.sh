@@ -186,7 +186,7 @@ printf '%s\n' 'echo 1 >src/a' 'echo 2 >src/a; echo x >half; sleep 20' >work
 "$RONDO" run --store "$scratch/s.db" w.yaml >out 2>err </dev/null &
 rondo=$!
 wait_for half .
-kill -INT $rondo
+kill -TERM $rondo
 wait $rondo
 "$RONDO" resume --store "$scratch/s.db" --quiet "$(run_id err)" >out 2>said </dev/null
 "$RONDO" events --store "$scratch/s.db" --json "$(run_id err)" >events
