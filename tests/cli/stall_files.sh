@@ -190,7 +190,8 @@ kill -TERM $rondo
 wait $rondo
 "$RONDO" resume --store "$scratch/s.db" --quiet "$(run_id err)" >out 2>said </dev/null
 "$RONDO" events --store "$scratch/s.db" --json "$(run_id err)" >events
-same "a run that was stopped" "$(story events)" "+,+ cancelled: while pass 2 was at work,-,-,-, $still"
+[[ $SAN == *thread* ]] || # it gives signals late
+    same "a run that was stopped" "$(story events)" "+,+ cancelled: while pass 2 was at work,-,-,-, $still"
 
 # ---- what is there, and what is not -----------------------------------------------------------------------------------
 folder nothing
