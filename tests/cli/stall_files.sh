@@ -186,11 +186,12 @@ printf '%s\n' 'echo 1 >src/a' 'echo 2 >src/a; echo x >half; sleep 20' >work
 "$RONDO" run --store "$scratch/s.db" w.yaml >out 2>err </dev/null &
 rondo=$!
 wait_for half .
-kill -INT $rondo
+kill -TERM $rondo
 wait $rondo
 "$RONDO" resume --store "$scratch/s.db" --quiet "$(run_id err)" >out 2>said </dev/null
 "$RONDO" events --store "$scratch/s.db" --json "$(run_id err)" >events
-same "a run that was stopped" "$(story events)" "+,+ cancelled: while pass 2 was at work,-,-,-, $still"
+[[ $SAN == *thread* ]] || # it gives signals late
+    same "a run that was stopped" "$(story events)" "+,+ cancelled: while pass 2 was at work,-,-,-, $still"
 
 # ---- what is there, and what is not -----------------------------------------------------------------------------------
 folder nothing
