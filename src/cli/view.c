@@ -302,7 +302,7 @@ static void put_passes(struct line *line, const struct row *row)
         put_bar(out, (uint64_t)row->pass, (uint64_t)cap, BAR_MAX);
     }
     put_scores(line, row);
-    if (row->past.failed && !row->past.has_best) { // else the scores have an x for it
+    if (open && row->past.failed && !row->past.has_best) { // else the scores have an x for it
         line_gap(line, STYLE_RED);
         buf_printf(out, "%u failed", row->past.failed);
     }
