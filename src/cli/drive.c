@@ -14,12 +14,12 @@
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
 #include "cli/notify.h"
-#include "cli/place.h"
 #include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "cli/tell.h"
 #include "cli/view.h"
+#include "cli/where.h"
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "io/process.h"
@@ -569,7 +569,7 @@ static void say_why(const struct drive *d, struct buf *why)
 static void say_origin(const struct drive *d, const struct row *row)
 {
     auto_buf struct buf clean = { 0 }, why = { 0 };
-    place_put(&why, row);
+    where_put(&why, row);
     buf_puts(&why, why.len ? ": " : "");
     show_line(&clean, row->error, show_without_caret(row->error));
     if (d->options->verbose)
