@@ -160,8 +160,9 @@ static void draw(struct drive *d)
     end_prompt(d);
     keyboard_hush();
     draw_frame(d);
-    if (d->view.is_calm && d->view.now_ns / SECOND_NS != d->view.calm_ns / SECOND_NS) { // a frame for what has changed,
-        d->view.calm_ns = d->view.now_ns / SECOND_NS * SECOND_NS;                       // and one for the clocks
+    int64_t start_ns = d->rows->start_ns, second_ns = (d->view.now_ns - start_ns) / SECOND_NS * SECOND_NS + start_ns;
+    if (d->view.is_calm && d->view.calm_ns != second_ns) { // a frame for what has changed, and one for the clocks
+        d->view.calm_ns = second_ns;
         draw_frame(d);
     }
     d->has_changed = false;
@@ -549,6 +550,7 @@ static void summarise(struct drive *d)
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
     d->view.calm_ns = 0;
+    d->view.now_ns = shell_run_ns(d->run);
     if (!view_put(&d->frame, &d->view) && d->run->stored)
         add_next(d, "see all of it with: rondo show ", "");
     if (can_draw(d))
