@@ -270,7 +270,8 @@ static char *add_pass(struct told *p, int64_t pass, char *before)
 
 static void print(struct told *p)
 {
-    fwrite(p->out.data, 1, p->out.len, stdout);
+    if (p->out.len)
+        fwrite(p->out.data, 1, p->out.len, stdout);
     buf_clear(&p->out);
 }
 
