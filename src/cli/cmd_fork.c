@@ -1,8 +1,8 @@
 /* cmd_fork.c - rondo fork RUN --at PATH: a new run that shares the past of another up to there. */
 #include "cli/commands.h"
 #include "cli/given.h"
-#include "cli/place.h"
 #include "cli/running.h"
+#include "cli/where.h"
 #include "engine/cut.h"
 #include "engine/flows.h"
 
@@ -53,7 +53,7 @@ static int fork_run(struct running *r)
     auto_free char *id = NULL;
     auto_buf struct buf at = { 0 };
     if (r->args->at)
-        place_put_pass(&at, r->args->at, r->args->pass);
+        where_put_pass(&at, r->args->at, r->args->pass);
     else
         return usage_error(r->line->command, "--at PATH says where the new run begins to differ");
     int code = read_state(r, &state);
@@ -97,11 +97,10 @@ const struct cmd command_fork = {
     .name = "fork", .args = "RUN", .min_args = 1, .max_args = 1,
     .summary = "branch a new run off another",
     .about = "The new run has everything that happened before PATH was last started, and begins\n"
-             "there anew ('--at refine --pass 3' is '--at refine.2'), with other inputs or another\n"
-             "state if you like.  At an item of a forEach, as 'all[3]', of a run that has ended, it\n"
-             "has all that happened, and only that item and what depends on it begin anew.  What the\n"
-             "past has cost\n"
-             "is shown apart and does not count against its budget.  Its id goes to stdout;\n"
+             "there anew, with other inputs or another state if you like.  '--at refine --pass 3' is\n"
+             "'--at refine.2'.  At an item of a forEach, as 'all[3]', of a run that has ended, it has\n"
+             "all that happened, and only that item and what depends on it begin anew.  What the past\n"
+             "has cost is shown apart and does not count against its budget.  Its id goes to stdout;\n"
              "'rondo resume' goes on with it.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_fork,
 };

@@ -3,12 +3,12 @@
 #include "cli/commands.h"
 #include "cli/heard.h"
 #include "cli/items.h"
-#include "cli/place.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/table.h"
 #include "cli/term.h"
 #include "cli/view.h"
+#include "cli/where.h"
 #include "data/lines.h"
 #include "engine/shell.h"
 #include "flow/diag.h"
@@ -277,7 +277,8 @@ static char *add_pass(struct told *p, int64_t pass, char *before)
 
 static void print(struct told *p)
 {
-    fwrite(p->out.data, 1, p->out.len, stdout);
+    if (p->out.len)
+        fwrite(p->out.data, 1, p->out.len, stdout);
     buf_clear(&p->out);
 }
 
@@ -375,7 +376,7 @@ static void put_item(struct told *p, const json_t *item)
 {
     auto_buf struct buf name = { 0 };
     const char *error = text_of(item, "error");
-    place_put_item(&name, json_integer_value(json_object_get(item, "item")), json_object_get(item, "value"));
+    where_put_item(&name, json_integer_value(json_object_get(item, "item")), json_object_get(item, "value"));
     put_head(p, buf_text(&name), text_of(item, "status"));
     buf_putc(&p->out, '\n');
     put_text(p, *error ? error : text_of(item, "content"));
@@ -388,7 +389,7 @@ static void add_item(struct told *p, const json_t *item)
     const json_t *ms = json_object_get(item, "durationMs");
     rondo_usage usage = usage_from(json_object_get(item, "usage"));
     bool is_fine = strcmp(status, rondo_status_text(RONDO_STATUS_COMPLETED)) == 0;
-    place_put_item(&name, json_integer_value(json_object_get(item, "item")), json_object_get(item, "value"));
+    where_put_item(&name, json_integer_value(json_object_get(item, "item")), json_object_get(item, "value"));
     table_add(&p->table);
     table_set(&p->table, ITEM_NAME, STYLE_BOLD, buf_text(&name));
     if (ms)

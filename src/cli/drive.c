@@ -14,12 +14,12 @@
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
 #include "cli/notify.h"
-#include "cli/place.h"
 #include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "cli/tell.h"
 #include "cli/view.h"
+#include "cli/where.h"
 #include "engine/exit.h"
 #include "engine/shell.h"
 #include "io/process.h"
@@ -168,8 +168,9 @@ static void draw(struct drive *d)
     end_prompt(d);
     keyboard_hush();
     draw_frame(d);
-    if (d->view.is_calm && d->view.now_ns / SECOND_NS != d->view.calm_ns / SECOND_NS) { // a frame for what has changed,
-        d->view.calm_ns = d->view.now_ns / SECOND_NS * SECOND_NS;                       // and one for the clocks
+    int64_t start_ns = d->rows->start_ns, second_ns = (d->view.now_ns - start_ns) / SECOND_NS * SECOND_NS + start_ns;
+    if (d->view.is_calm && d->view.calm_ns != second_ns) { // a frame for what has changed, and one for the clocks
+        d->view.calm_ns = second_ns;
         draw_frame(d);
     }
     d->has_changed = false;
@@ -574,6 +575,7 @@ static void summarise(struct drive *d)
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);
     d->view.calm_ns = 0;
+    d->view.now_ns = shell_run_ns(d->run);
     if (!view_put(&d->frame, &d->view) && d->run->stored)
         add_next(d, "see all of it with: rondo show ", "");
     if (can_draw(d))
@@ -594,7 +596,7 @@ static void say_why(const struct drive *d, struct buf *why)
 static void say_origin(const struct drive *d, const struct row *row)
 {
     auto_buf struct buf clean = { 0 }, why = { 0 };
-    place_put(&why, row);
+    where_put(&why, row);
     buf_puts(&why, why.len ? ": " : "");
     show_line(&clean, row->error, show_without_caret(row->error));
     if (d->options->verbose)

@@ -4,8 +4,8 @@
 #include "agent/player.h"
 #include "cli/given.h"
 #include "cli/keyboard.h"
-#include "cli/place.h"
 #include "cli/show.h"
+#include "cli/where.h"
 #include "data/value.h"
 #include "engine/shell.h"
 #include "run/asks.h"
@@ -160,7 +160,7 @@ static void put_place(struct buf *out, const struct gates *gates, const rondo_ev
     const char *path = rondo_event_path(ev), *last = strrchr(path, '.');
     const struct row *row = gates->rows ? rows_find(gates->rows, ev) : NULL;
     if (row)
-        place_put(out, row);
+        where_put(out, row);
     else
         buf_puts(out, path);
     if (row && last && strncmp(last, ASKS_NAME, strlen(ASKS_NAME)) == 0)
@@ -176,8 +176,8 @@ static void add(struct gates *gates, const rondo_event *ev)
     mem_grow(&gates->open, &gates->cap, gates->count, sizeof *gates->open);
     gates->open[gates->count++] = (struct gate_open){
         .path = mem_strdup(rondo_event_path(ev)), .id = mem_strdup(rondo_event_step(ev)),
-        .plain = mem_strdup(buf_text(&plain)), .place = mem_strdup(buf_text(&place)), .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev),
-        .schema = json_incref(schema_of(ev)) };
+        .plain = mem_strdup(buf_text(&plain)), .place = mem_strdup(buf_text(&place)),
+        .ask = mem_strdup(rondo_event_text(ev)), .node = rondo_event_node(ev), .schema = json_incref(schema_of(ev)) };
 }
 
 static struct gate_open *find_open(const struct gates *gates, const char *path)

@@ -14,7 +14,7 @@
 
 struct gate_open {
     char *path, *id, *ask;
-    char *place; // where it is, in the words of people (place.h)
+    char *place; // where it is, in the words of people (where.h)
     char *plain; // its path in the definition
     json_t *schema; // of the answer; NULL: none
     char *why; // nobody here can answer it; NULL: somebody may

@@ -15,7 +15,8 @@ struct items {
     json_t *values; // of the items, by number; owned, NULL
 };
 
-/* To be called with every event of the run, in order.  row: what the rows have of it, which have seen the event; NULL. */
+/* To be called with every event of the run, in order.  row: what the rows, which have seen the event, have of it;
+   NULL. */
 void items_event(struct items *items, const rondo_event *event, const struct row *row);
 void items_clear(struct items *items);
 

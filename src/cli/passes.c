@@ -100,7 +100,8 @@ static int level_of(double score, double least, double most, int steps)
 
 void passes_put_scores(struct buf *out, const struct passes *passes, bool is_utf8)
 {
-    static const char *const bars[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588" };
+    static const char *const bars[] = { "\u2581", "\u2582", "\u2583", "\u2584",
+                                        "\u2585", "\u2586", "\u2587", "\u2588" };
     static const char *const plain[] = { "_", ".", ":", "-", "=", "+", "*", "#" };
     uint32_t from = passes->count - MIN(passes->count, PASS_SCORES_MAX);
     double least, most;

@@ -36,7 +36,7 @@ struct row {
     bool is_mended; // its next try begins with what it has, see run/mend.h
     bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
-    int64_t start_ns, end_ns; // by the time in which somebody drove the run, as all times of a row: see rows_driven_ns()
+    int64_t start_ns, end_ns; // as all times of a row without that in which nobody drove the run: rows_driven_ns()
     int64_t first_ns;     // when its first try began, without the time of reviews since then; 0: it has not
     int64_t cap;          // loops: of this run
     int64_t pass, passes; // loops: the present one, from 0; how many ran

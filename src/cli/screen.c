@@ -1,8 +1,8 @@
 /* screen.c - lines at the bottom of a terminal.
 
-   Little is written for a small change: lines that move up or down are moved by the terminal, and of a line that differs
-   only the cells that do are written.  Behind a character that is not one column wide nobody knows where the terminal
-   has its columns: such a line is written anew when something differs there.
+   Little is written for a small change: lines that move up or down are moved by the terminal, and of a line that
+   differs only the cells that do are written.  Behind a character that is not one column wide nobody knows where the
+   terminal has its columns: such a line is written anew when something differs there.
 
    A terminal that becomes narrower breaks the lines that no longer fit, so the frame then takes more
    lines than it had; how many, is counted with the new width. */
@@ -269,48 +269,75 @@ static void move_lines(struct screen *screen, uint32_t *at, uint32_t line, uint3
         buf_printf(&screen->out, "\033[%c", how);
 }
 
-/* Between lines that stay, old ones that are too many are deleted, and room is made for new ones.  Deleted first, so
-   that nothing is pushed off the screen.  On return `old` is what is there; the cursor is in line *at. */
+/* Lines of the new frame for which there is no old one. */
+struct insert {
+    uint32_t line, count;
+};
+
+struct shift {
+    const struct lines *old, *now;
+    const uint16_t *common; // see count_common()
+    uint32_t i, k; // lines of both that were looked at
+    struct slice *there;    // what is on the screen in the lines of the new frame
+    struct insert *inserts;
+    uint32_t insert_count, deleted;
+};
+
+static uint16_t common_at(const struct shift *s, uint32_t i, uint32_t k)
+{
+    return s->common[i * (s->now->count + 1u) + k];
+}
+
+/* Does this line stay as it is? */
+static bool stays(const struct shift *s)
+{
+    return s->i < s->old->count && s->k < s->now->count && is_same(s->old->list[s->i], s->now->list[s->k]) &&
+           common_at(s, s->i, s->k) == common_at(s, s->i + 1, s->k + 1) + 1;
+}
+
+static bool is_at_end(const struct shift *s)
+{
+    return s->i == s->old->count && s->k == s->now->count;
+}
+
+/* Up to the next line that stays.  New lines take the places of old ones as far as there are any; what is left of the
+   old ones is deleted. */
+static void skip_to_same(struct screen *screen, struct shift *s, uint32_t *at)
+{
+    uint32_t i = s->i, k = s->k;
+    while (!is_at_end(s) && !stays(s)) {
+        bool is_old = s->i < s->old->count && (s->k == s->now->count || common_at(s, s->i + 1, s->k) >=
+                                                                            common_at(s, s->i, s->k + 1));
+        s->i += is_old;
+        s->k += !is_old;
+    }
+    uint32_t gone = s->i - i, come = s->k - k, both = MIN(gone, come);
+    for (uint32_t n = 0; n < both; n++)
+        s->there[k + n] = s->old->list[i + n];
+    if (come > both)
+        s->inserts[s->insert_count++] = (struct insert){ k + both, come - both };
+    if (gone > both)
+        move_lines(screen, at, i + both - s->deleted, gone - both, 'M');
+    s->deleted += gone - both;
+}
+
+/* The terminal moves the lines that stay.  Old lines are deleted before room is made for new ones, so that nothing is
+   pushed off the screen.  On return `old` is what is there; the cursor is in line *at. */
 static void shift_lines(struct screen *screen, struct lines *old, const struct lines *now, uint32_t *at)
 {
     auto_free uint16_t *common = count_common(old, now);
-    struct slice *list = mem_zalloc((now->count + 1u) * sizeof *list);
-    size_t width = now->count + 1u;
-    uint32_t deleted = 0;
-    auto_buf struct buf inserts = { 0 };
-    uint32_t line = *at;
-    for (uint32_t i = 0, k = 0; i < old->count || k < now->count;) {
-        uint32_t i0 = i, k0 = k;
-        while ((i < old->count || k < now->count) &&
-               !(i < old->count && k < now->count && is_same(old->list[i], now->list[k]) &&
-                 common[i * width + k] == common[(i + 1) * width + k + 1] + 1)) {
-            bool skips_old = i < old->count &&
-                             (k == now->count || common[(i + 1) * width + k] >= common[i * width + k + 1]);
-            i += skips_old;
-            k += !skips_old;
-        }
-        uint32_t gone = i - i0, come = k - k0, both = MIN(gone, come);
-        for (uint32_t n = 0; n < both; n++)
-            list[k0 + n] = old->list[i0 + n];
-        if (gone > both) {
-            move_lines(screen, &line, i0 + both - deleted, gone - both, 'M');
-            deleted += gone - both;
-        }
-        if (come > both) {
-            uint32_t pair[2] = { k0 + both, come - both };
-            buf_put(&inserts, (const char *)pair, sizeof pair);
-        }
-        if (i < old->count && k < now->count)
-            list[k++] = old->list[i++];
+    auto_free struct insert *inserts = mem_zalloc((now->count + 1u) * sizeof *inserts);
+    struct shift s = { .old = old, .now = now, .common = common, .inserts = inserts };
+    s.there = mem_zalloc((now->count + 1u) * sizeof *s.there);
+    while (!is_at_end(&s)) {
+        skip_to_same(screen, &s, at);
+        if (!is_at_end(&s))
+            s.there[s.k++] = old->list[s.i++];
     }
-    for (size_t n = 0; n < inserts.len; n += 2 * sizeof(uint32_t)) {
-        uint32_t pair[2];
-        memcpy(pair, inserts.data + n, sizeof pair);
-        move_lines(screen, &line, pair[0], pair[1], 'L');
-    }
+    for (uint32_t n = 0; n < s.insert_count; n++)
+        move_lines(screen, at, inserts[n].line, inserts[n].count, 'L');
     mem_free(old->list);
-    *old = (struct lines){ list, now->count, now->count + 1 };
-    *at = line;
+    *old = (struct lines){ s.there, now->count, now->count + 1 };
 }
 
 static uint32_t count_changed(const struct lines *old, const struct lines *now)
@@ -321,8 +348,8 @@ static uint32_t count_changed(const struct lines *old, const struct lines *now)
     return count;
 }
 
-/* Over the lines that are there: what is the same is only passed.  Keys that were shown nevertheless may stand where the
-   cursor is. */
+/* Over the lines that are there: what is the same is only passed.  Keys that were shown nevertheless may stand where
+   the cursor is. */
 static void draw_over(struct screen *screen, const char *frame, size_t len)
 {
     struct lines old = { 0 }, now = { 0 };

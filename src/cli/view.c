@@ -7,8 +7,8 @@
    A line is a list of pieces, each with a style; it is cut where it is written out. */
 #include "cli/view.h"
 
-#include "cli/place.h"
 #include "cli/show.h"
+#include "cli/where.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +302,7 @@ static void put_passes(struct line *line, const struct row *row)
         put_bar(out, (uint64_t)row->pass, (uint64_t)cap, BAR_MAX);
     }
     put_scores(line, row);
-    if (row->past.failed && !row->past.has_best) { // else the scores have an x for it
+    if (open && row->past.failed && !row->past.has_best) { // else the scores have an x for it
         line_gap(line, STYLE_RED);
         buf_printf(out, "%u failed", row->past.failed);
     }
@@ -622,7 +622,7 @@ static void choose(struct frame *f, uint32_t room)
 static void put_name(struct line *line, const struct row *row)
 {
     if (row->is_item)
-        place_put_item(&line->text, row->ordinal, row_item(row));
+        where_put_item(&line->text, row->ordinal, row_item(row));
     if (!row_item(row)) {
         buf_puts(&line->text, row->is_item && *row->name ? " " : "");
         line_clean(line, row->name, strlen(row->name));
@@ -949,7 +949,7 @@ static bool put_error(struct line *line, const struct row *row, size_t most, str
 {
     auto_buf struct buf text = { 0 };
     line_style(line, STYLE_RED);
-    place_put(&line->text, row);
+    where_put(&line->text, row);
     if (!line->text.len)
         line_clean(line, line->view->title, strlen(line->view->title));
     buf_puts(&line->text, " failed:");
@@ -983,7 +983,7 @@ static void put_loop_ends(struct line *line, const struct row *row, size_t *room
     auto_buf struct buf text = { 0 }, lines = { 0 };
     bool is_plain = row->reason == RONDO_REASON_MAX_ITERATIONS && !json_object_get(row->end, "held");
     if (row_is_loop(row) && why && row->state == ROW_DONE && !is_plain) {
-        place_put(&text, row);
+        where_put(&text, row);
         buf_printf(&text, ": %s", why);
         put_wrapped(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE, "", buf_text(&text), &lines);
         size_t count = count_lines(&lines, 0);

@@ -304,6 +304,14 @@ look replay "$fork"
 has "all as recorded"
 same "how long it took, in both" "$("$RONDO" show "$fork" | sed -n 's/.* completed  \([0-9.]*m*s\) .*/\1/p')" \
     "$("$RONDO" runs -n 1 | sed 's/.* \([0-9.]*m*s\)  completed .*/\1/')"
+look fork "$id" --at refine --pass 2 --input topic=blues
+: >calls
+look resume --quiet "$(cat out)"
+same "--pass counts from 1" "$(tr '\n' ' ' <calls)" "refine.1.draft refine.2.draft publish "
+check "a pass that there is not" 3 "" "$RONDO" fork "$id" --at refine --pass 9
+says "refine.8"
+check "no pass 0" 3 "" "$RONDO" fork "$id" --at refine --pass 0
+check "a pass of nothing" 3 "" "$RONDO" fork "$id" --pass 2
 sleep 0.5
 quick=$("$RONDO" fork "$id" --at refine.1)
 "$RONDO" resume --quiet "$quick" >out 2>err </dev/null

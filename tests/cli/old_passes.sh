@@ -467,7 +467,7 @@ same "maxHistory 4" "$(kept 4)" '["gone","gone","three","four","five","six"]'
 same "and the best" "$(kept 3 ', score: "iteration == 1 ? 9 : 0"')" '["gone","two","gone","four","five","six"]'
 
 id=$("$RONDO" runs --json | jq -sr '.[0].id')
-same "what history shows of it" "$("$RONDO" history "$id" l)" 'pass 1  not kept (maxHistory)
+same "what history shows of it" "$("$RONDO" history --diff "$id" l)" 'pass 1  not kept (maxHistory)
 pass 2  score 9 (best)
     two
 pass 3  not kept (maxHistory)

@@ -249,7 +249,7 @@ output: "'what there was'"
 END
 check "why it is partial" 1 "what there was" "$RONDO" run -q --store :memory: reasons.yaml
 same "each reason once, and no other" "$(tr '\n' ' ' <err)" "rondo run: partial: unhandled: bad \
-rondo run: partial: hu: bad rondo run: partial: real.two: bad rondo run: partial: led.captain: bad "
+rondo run: partial: hu: bad rondo run: partial: real, two: bad rondo run: partial: led, captain: bad "
 check "in the summary" 1 "what there was" "$RONDO" run --store :memory: reasons.yaml
 same "the same reasons" "$(grep ' failed:$' err | tr '\n' ' ')" "unhandled failed: hu failed: real, two failed: led, captain failed: "
 flow lost.yaml <<'END'
@@ -485,8 +485,8 @@ steps:
   - { id: states, machine: { start: p, states: { p: { agent: w }, q: { agent: bad } }, edges: [{ from: p, to: q }, { from: q, to: end }] } }
 END
 check "who failed by itself" 1 "" "$RONDO" rehearse -q own.yaml
-same "and who of what is in it" "$(sed 's/^rondo rehearse: failed: //; s/ failed in pass.*//' err)" "body.0.two: b1
-direct.0: bad
+same "and who of what is in it" "$(sed 's/^rondo rehearse: failed: //; s/ failed in pass.*//' err)" "body pass 1, two: b1
+direct pass 1: bad
 judged: untilAgent of loop 'judged'
 stuck: loop 'stuck' is stalled after 2 passes
 ahead: while of loop 'ahead'

@@ -1,5 +1,5 @@
-/* place.c - see place.h. */
-#include "cli/place.h"
+/* where.c - see where.h. */
+#include "cli/where.h"
 
 #include "cli/show.h"
 #include "data/value.h"
@@ -18,23 +18,23 @@ static const json_t *name_of(const json_t *value)
     return value;
 }
 
-void place_put_item(struct buf *out, int64_t number, const json_t *value)
+void where_put_item(struct buf *out, int64_t number, const json_t *value)
 {
     auto_buf struct buf text = { 0 }, clean = { 0 };
     buf_printf(out, "[%lld]", (long long)number + 1);
     if (!value)
         return;
     value_put_content(&text, name_of(value));
-    show_line(&clean, buf_text(&text), MIN(text.len, PLACE_ITEM_WIDTH * 8));
+    show_line(&clean, buf_text(&text), MIN(text.len, WHERE_ITEM_WIDTH * 8));
     buf_puts(out, clean.len ? " " : "");
-    show_cut(out, buf_text(&clean), clean.len, PLACE_ITEM_WIDTH, true);
+    show_cut(out, buf_text(&clean), clean.len, WHERE_ITEM_WIDTH, true);
 }
 
 static void put_name(struct buf *out, const struct row *row)
 {
     bool is_call = row_is_call(row);
     if (row->is_item && !is_call)
-        place_put_item(out, row->ordinal, row_item(row));
+        where_put_item(out, row->ordinal, row_item(row));
     else
         show_line(out, row->name, strlen(row->name));
     if (is_call)
@@ -42,12 +42,12 @@ static void put_name(struct buf *out, const struct row *row)
 }
 
 /* Passes belong to the loop, though the row that is about one is in it. */
-void place_put(struct buf *out, const struct row *row)
+void where_put(struct buf *out, const struct row *row)
 {
     const struct row *up = row->up;
     if (!up)
         return;
-    place_put(out, up);
+    where_put(out, up);
     int64_t pass = row->of_pass >= 0 ? row->of_pass : up->pass;
     if (row_is_loop(up) && pass >= 0)
         buf_printf(out, "%spass %lld", out->len ? " " : "", (long long)pass + 1);
@@ -60,7 +60,7 @@ void place_put(struct buf *out, const struct row *row)
         buf_printf(out, row_is_encore(row) ? ", resume %u" : ", try %u", row->attempt + !row_is_encore(row));
 }
 
-void place_put_pass(struct buf *out, const char *loop, int64_t pass)
+void where_put_pass(struct buf *out, const char *loop, int64_t pass)
 {
     buf_puts(out, loop);
     if (pass)
