@@ -291,8 +291,9 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct
     int status = run->core.status;
     if (!status)
         return 0;
+    bool is_raised = json_object_size(runs_more(options).limits);
     if (status == RONDO_STATUS_SKIPPED ||
-        (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !wish && !json_object_size(runs_more(options).limits)))
+        (status == RONDO_STATUS_COMPLETED && !run->core.end_reason && !wish && !is_raised))
         return err_set(err, RONDO_ESTATE, "the run has %s: there is nothing to take up again",
                        status == RONDO_STATUS_SKIPPED ? "been skipped" : "completed");
     if (reopen_log(run, options, wish, &value, err) < 0) {

@@ -47,7 +47,7 @@ clean; sed 's/maxIterations: 4/maxIterations: 2/' ralph.yaml >two.yaml
 begin two.yaml
 began 0; touch go.0; began 1; "$RONDO" cancel -q last --after-pass; heard stop_asked; touch go.1; wait $pid
 same "a loop that ended" "$?:$(types 'loop_|step_start.*after')" "5:loop_end ralph 2;"
-same "is told" "$(tail -1 err.run)" "stopped; go on with: rondo resume $("$RONDO" runs --json | head -1 | jq -r .id)"
+same "is told" "$(grep "^stopped" err.run)" "stopped; go on with: rondo resume $("$RONDO" runs --json | head -1 | jq -r .id)"
 same "with how far it is" "$(grep -c 'two  stopped\|ralph  stopped' err.run)" 1
 "$RONDO" resume -q last >out 2>err </dev/null
 same "what comes behind it begins then" "$?:$(types 'step_end' | grep -c 'step_end after')" "0:1"
