@@ -491,9 +491,9 @@ judged: untilAgent of loop 'judged'
 stuck: loop 'stuck' is stalled after 2 passes
 ahead: while of loop 'ahead'
 late: timed out after 100 ms
-outer.0.inner: loop 'inner' exhausted 2 iterations: until never held
+outer pass 1, inner: loop 'inner' exhausted 2 iterations: until never held
 group: timed out after 100 ms
-states.1.q: bad"
+states pass 2, q: bad"
 
 # A text that is given as the result is that, too.
 flow said.yaml <<'END'
