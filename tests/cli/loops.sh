@@ -64,7 +64,7 @@ F
     check "and its time is why it ended" 0 "" sh -c "\"$RONDO\" show $id k | grep -q '^failed *[1-9][0-9]*ms  2 passes, time$'"
     check "the log says so, too" 0 "" "$RONDO" replay -q "$id"
 }
-late "maxIterations: 5" "2 passes, time  1 failed"
+late "maxIterations: 5" "2 passes, time"
 late "forEach: [1, 2, 3], maxConcurrency: 1" "1 failed"
 same "its items" "$("$RONDO" history --json "$id" k | jq -r .status | tr '\n' ' ')" "completed failed cancelled "
 
