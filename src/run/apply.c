@@ -244,12 +244,18 @@ static void count_calls(struct run *run, struct act *act)
     act->agent_call = step->agent ? count_call(run, step->agent) : 0;
 }
 
+static APART bool begin_mended(struct run *run, struct act *act)
+{
+    struct kid *kid = act_kid(run, act);
+    bool is_mended = kid->mends && mend_begin(run, act);
+    kid->mends = false;
+    return is_mended;
+}
+
 /* It begins with nothing, or with what an earlier attempt has left for it. */
 static void open_kind(struct run *run, struct act *parent, struct act *act)
 {
-    struct kid *kid = act_kid(run, act);
-    bool is_mended = UNLIKELY(kid->mends) && mend_begin(run, act);
-    kid->mends = false;
+    bool is_mended = UNLIKELY(run->has_mended) && begin_mended(run, act);
     if (UNLIKELY(parent->kept))
         mend_forget_kid(run, parent, act->child, act->ordinal);
     if (!is_mended && act->kind->open)

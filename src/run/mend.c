@@ -476,6 +476,7 @@ void mend_apply(struct run *run, const json_t *mended)
 {
     size_t i;
     json_t *one;
+    run->has_mended |= json_array_size(mended) > 0;
     json_array_foreach(mended, i, one) {
         struct act *act = admit(run, one); // a pass that is read back has only its own (old_pass.c)
         if (!act)

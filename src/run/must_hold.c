@@ -20,7 +20,7 @@ static struct held_loop *find(const struct run *run, const rondo_node *node)
 
 void must_hold_end(struct run *run, const struct act *act, int reason)
 {
-    struct held_loop *loop = find(run, act->node);
+    struct held_loop *loop = act->node->loop.must_hold ? find(run, act->node) : NULL;
     if (!act->node->loop.must_hold)
         return;
     if (!loop) {

@@ -232,6 +232,7 @@ struct run {
     uint32_t held_loop_count, held_loop_cap;
     struct limited *limited; // run/limits.h
     uint32_t limited_count, limited_cap;
+    bool has_mended;         // some child may begin with what an earlier attempt has left (run/mend.h)
     bool has_new_limits;     // timers that were set may be those of old ones
     uint32_t coordinator; // its slot; 0: there is none at work
     char *summary;        // what it said the run came to; NULL

@@ -81,7 +81,7 @@ has "    heard in pass 1: [outer.0.say] name"
 
 # The summary says what was not heard: who has sent it may not see the events.
 mkdir work && cd work
-"$RONDO" run "$ROOT/tests/kill/flows/loop_mail.yaml" >../out 2>../err </dev/null; cd ..
+"$RONDO" run --workdir . "$ROOT/tests/kill/flows/loop_mail.yaml" >../out 2>../err </dev/null; cd ..
 says "a message to rally was not heard: it ended after pass 3: max_iterations"
 
 # What comes while nobody drives the run waits in the store.
