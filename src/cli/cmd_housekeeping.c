@@ -3,11 +3,11 @@
    Each opens the store, calls one function of it and says what came of it. */
 #include "base/buf.h"
 #include "cli/commands.h"
-#include "data/value.h"
 #include "cli/run_name.h"
 #include "cli/show.h"
 #include "cli/store_path.h"
 #include "data/duration.h"
+#include "data/value.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,10 +9,10 @@
 #include "data/utf8.h"
 #include "data/value.h"
 #include "engine/shell.h"
-#include "run/mend.h"
 #include "run/encore.h"
 #include "run/event.h"
 #include "run/limits.h"
+#include "run/mend.h"
 #include "run/usage.h"
 
 #include <string.h>
