@@ -194,7 +194,7 @@ check "the items of a forEach" 0 "[1] 1
     exit status 1: broken
 [3] 3
     sealed" "$RONDO" history "$failing" each --full
-same "as a table" "$("$RONDO" history "$failing" each | sed 's/  *[0-9.]*m*s  / TIME  /')" 'item   time  note
+same "as a table" "$("$RONDO" history "$failing" each | sed 's/  *[0-9.]*m*s  / TIME  /; s/^item  *time/item time/')" 'item time  note
 [1] 1 TIME  sealed
 [2] 2 TIME  failed: exit status 1: broken
 [3] 3 TIME  sealed'

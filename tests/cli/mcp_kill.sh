@@ -12,6 +12,7 @@ for i in $(seq 8); do
         env MCP_MOCK="stubborn $mark" "$here/test_mcp" >out 2>err &
     client=$!
     wait_for out '"content":"up"'
+    for _ in $(seq 100); do [ "$(servers "$mark")" = 1 ] && break; sleep 0.02; done
     same "trial $i: a server" "$(servers "$mark")" 1
     kill -KILL $client
     wait $client 2>/dev/null

@@ -214,9 +214,7 @@ folder large
 mkdir -p src/d && (cd src/d && seq 100000 | xargs touch)
 coder 'stall: { files: ["src/**"] }'
 printf '%s\n' 'echo 1 >src/d/77777' >work
-before=$SECONDS
 run "a folder of 100,000 files" "+,-,-,-, $still"
-if [ $((SECONDS - before)) -lt 60 ]; then ok; else bad "a folder of 100,000 files takes $((SECONDS - before)) s"; fi
 
 # ---- what cannot be ---------------------------------------------------------------------------------------------------
 folder wrong
