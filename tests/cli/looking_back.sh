@@ -168,6 +168,19 @@ END
 look run --quiet loops.yaml
 check "one of several does" 3 "" "$RONDO" history "$(newest)"
 says "which loop of run $(newest)? It has a, g.b"
+cat >flat.yaml <<'END'
+rondo: 1
+name: flat
+agents: { w: { script: [ { fail: no }, { result: 6 } ] } }
+steps:
+  - { id: a, agent: w, loop: { maxIterations: 3, onError: continue, delay: 0s, score: result } }
+  - { id: b, agent: w, loop: { maxIterations: 2, score: result + double(iteration) } }
+END
+look run --quiet flat.yaml
+look history "$(newest)" a
+hasnt '  pass$'
+look history "$(newest)" b
+has '  pass'
 cat >plain.yaml <<'END'
 rondo: 1
 name: plain
