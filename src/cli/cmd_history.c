@@ -1,4 +1,4 @@
-/* cmd_history.c - rondo history RUN LOOP: the passes of a loop, and what changed from one to the next; or the
+/* cmd_history.c - rondo history RUN [LOOP]: the passes of a loop, and what changed from one to the next; or the
    items of a forEach, which are no versions of each other. */
 #include "cli/commands.h"
 #include "cli/heard.h"
@@ -451,7 +451,7 @@ static bool is_found(void *user, const char *name)
 static int check_step(const struct told *p, const rondo_node *node)
 {
     struct search s = { .step = p->step };
-    const char *loop = p->r->line->args.list[1];
+    const char *loop = p->heard.loop;
     if (!p->step || each_name(node, is_found, &s))
         return EXIT_OK;
     const char *near = diag_nearest(p->step, s.names, s.count);
@@ -511,6 +511,38 @@ static void read_events(struct told *p, struct items *items)
     rows_free(rows);
 }
 
+/* Appends the paths of the loops that stand in no other one; returns how many. */
+static uint32_t put_loops(struct buf *out, const rondo_node *node, const char *before)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct node_child *child = &node->children[i];
+        auto_buf struct buf path = { 0 };
+        if (!child->node)
+            continue;
+        buf_printf(&path, "%s%s%s", before, *before && *child->name ? "." : "", child->name);
+        if (!path.len || !(node_is_loop(child->node) || child->node->kind == RONDO_KIND_EACH)) {
+            count += put_loops(out, child->node, buf_text(&path));
+            continue;
+        }
+        buf_printf(out, "%s%s", out->len ? ", " : "", buf_text(&path));
+        count++;
+    }
+    return count;
+}
+
+/* *loop is the one that was named, or the only one there is; loops has the names of all. */
+static int find_loop(const struct running *r, struct buf *loops, const char **ret)
+{
+    uint32_t count = put_loops(loops, r->run->core.holder, "");
+    *ret = r->line->args.count > 1 ? r->line->args.list[1] : buf_text(loops);
+    if (r->line->args.count > 1 || count == 1)
+        return EXIT_OK;
+    if (!count)
+        return command_fail(r->line->command, "run %s has no loop", r->id);
+    return command_fail(r->line->command, "which loop of run %s? It has %s", r->id, buf_text(loops));
+}
+
 static int check_pass(const struct told *p, const struct items *items)
 {
     int64_t pass = p->r->args->pass;
@@ -523,7 +555,10 @@ static int check_pass(const struct told *p, const struct items *items)
 
 static int list(struct running *r)
 {
-    const char *loop = r->line->args.list[1];
+    auto_buf struct buf loops = { 0 };
+    const char *loop;
+    if (find_loop(r, &loops, &loop) != EXIT_OK)
+        return EXIT_USAGE;
     struct told p = { .r = r, .step = r->args->step, .heard = { .loop = loop } };
     struct items items = { .loop = loop, .step = p.step };
     read_events(&p, &items);
@@ -531,7 +566,8 @@ static int list(struct running *r)
     term_init(&p.term, STDOUT_FILENO, r->line->no_color);
     int code = EXIT_OK;
     if (!p.history && !items.node)
-        code = command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, loop);
+        code = command_fail(r->line->command, "run %s has no loop '%s' that has begun%s%s", r->id, loop,
+                            loops.len ? "; its loops: " : "", buf_text(&loops));
     else
         code = check_step(&p, items.node ? items.node : look_loop(p.history));
     if (code == EXIT_OK)
@@ -570,14 +606,14 @@ static const struct option options[] = {
 };
 
 const struct cmd command_history = {
-    .name = "history", .args = "RUN LOOP", .min_args = 2, .max_args = 2,
+    .name = "history", .args = "RUN [LOOP]", .min_args = 1, .max_args = 2,
     .summary = "a loop of a run, pass by pass",
-    .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  A table has a line for each pass: its\n"
-             "score, the gain over the best pass before it, how many words it added and took away,\n"
-             "time, tokens and cost, and the first line of its answer or why it failed.  The best\n"
-             "pass has a star.  Below it is a plot of the scores, with a line at the score that\n"
-             "'until' waits for.  Of a forEach the table has a line for each item.  Times are\n"
-             "without the time in which no process drove the run.  Messages to the loop stand below,\n"
-             "with the pass that has heard them.",
+    .about = "LOOP is its path, as 'refine' or 'outer.2.inner'; a workflow with one loop needs none.\n"
+             "A table has a line for each pass: its score, the gain over the best pass before it, how\n"
+             "many words it added and took away, time, tokens and cost, and the first line of its\n"
+             "answer or why it failed.  The best pass has a star.  Below it is a plot of the scores,\n"
+             "with a line at the score that 'until' waits for.  Of a forEach the table has a line for\n"
+             "each item.  Times are without the time in which no process drove the run.  Messages to\n"
+             "the loop stand below, with the pass that has heard them.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };

@@ -105,9 +105,15 @@ static int cmd_run(const struct cmdline *line)
     return run_file(line, false);
 }
 
+/* Answers that fit no rule of the workflow are no mistake in it. */
 static int cmd_rehearse(const struct cmdline *line)
 {
-    return run_file(line, true);
+    const struct run_args *args = line->options;
+    int code = run_file(line, true);
+    if (code == EXIT_FAILED && !args->quiet)
+        fprintf(stderr, "the answers were made up: %s--script FILE gives those of steps\n",
+                args->commands ? "" : "--commands lets commands run, ");
+    return code;
 }
 
 /* ---- the tables ------------------------------------------------------------------------------------------ */

@@ -226,8 +226,11 @@ static int check_args(const struct cmdline *line, rondo_error *err)
     uint32_t count = line->args.count;
     if (line->help || (count >= command->min_args && count <= command->max_args))
         return 0;
+    const char *missing = command->args;
+    for (uint32_t i = 0; i < count && count < command->min_args; i++)
+        missing += strcspn(missing, " ") + 1;
     if (count < command->min_args)
-        return err_set(err, RONDO_EINVAL, "%s is missing", command->args);
+        return err_set(err, RONDO_EINVAL, "%.*s is missing", (int)strcspn(missing, " ."), missing);
     return err_set(err, RONDO_EINVAL, "unexpected argument '%s'",
                    line->args.list[command->max_args]);
 }

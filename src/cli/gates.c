@@ -73,6 +73,7 @@ void gates_put_shape(struct buf *out, const json_t *schema)
                   { "integer", "whole number" }, { "null", "null" } };
     json_t *type = json_object_get(schema, "type"), *choices = json_object_get(schema, "enum");
     const char *name = json_is_string(type) ? json_string_value(type) : "";
+    const char *pattern = json_string_value(json_object_get(schema, "pattern"));
     if (json_is_array(choices)) {
         buf_puts(out, "one of ");
         put_words(out, choices, ", ");
@@ -85,6 +86,12 @@ void gates_put_shape(struct buf *out, const json_t *schema)
     if (strcmp(name, "array") == 0) {
         buf_puts(out, "list of ");
         gates_put_shape(out, json_object_get(schema, "items"));
+        return;
+    }
+    if (pattern && (!type || strcmp(name, "string") == 0)) {
+        buf_puts(out, "text that matches /");
+        show_line(out, pattern, strlen(pattern));
+        buf_putc(out, '/');
         return;
     }
     for (size_t i = 0; i < COUNT(types); i++)

@@ -209,6 +209,8 @@ void passes_put_plot(struct buf *out, const struct passes *passes, const rondo_n
         plot.least = MIN(plot.least, plot.threshold);
         plot.most = MAX(plot.most, plot.threshold);
     }
+    if (!(plot.least < plot.most)) // the table says it all
+        return;
     plot.step = MAX(MIN(room / passes->count, PLOT_STEP), 1);
     plot.columns = MIN(passes->count, room / plot.step);
     plot.wanted = has_threshold ? level_of(plot.threshold, plot.least, plot.most, PLOT_LINES) : -1;

@@ -46,7 +46,7 @@ const struct pass_seen *passes_last(const struct passes *passes);               
 void passes_put_scores(struct buf *out, const struct passes *passes, bool is_utf8);
 
 /* A picture of all scores, `width` columns wide, with a line at the score that the loop waits for: each line ends in a
-   newline.  Nothing when fewer than two were scored. */
+   newline.  Nothing when fewer than two passes have ended, or all scores are the same. */
 void passes_put_plot(struct buf *out, const struct passes *passes, const rondo_node *loop, const struct term *term);
 
 /* "+1.5", "-2" */

@@ -773,6 +773,7 @@ static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
     row->pass = ev->ordinal;
     row->cap = limits_of(ev->run, row->node)->loop.cap;
     row->pass_ns = rows_driven_ns(rows, ev->time_ns);
+    row->next_ns = 0;
     row->pass_usage = row->usage;
     row->state = ROW_RUNNING;
 }
@@ -804,6 +805,7 @@ static void on_loop_end(struct rows *rows, struct row *row, const rondo_event *e
     settle_pass(row);
     row->reason = ev->code;
     row->passes = ev->ordinal;
+    row->next_ns = 0;
     set_end(row, loop_end_value(ev));
     if (row->best_kids && row_best_pass(row) >= 0)
         show_best(rows, row);
@@ -834,6 +836,7 @@ static void on_row(struct rows *rows, struct row *row, const rondo_event *ev)
     case RONDO_EV_ITERATION_START: on_pass(rows, row, ev); break;
     case RONDO_EV_ITERATION_END: on_pass_end(rows, row, ev); break;
     case RONDO_EV_LOOP_END: on_loop_end(rows, row, ev); break;
+    case RONDO_EV_DELAY: row->next_ns = ev->num; break;
     case RONDO_EV_RETRY: on_retry(row); break;
     case RONDO_EV_GATE_WAITING:
         row->state = ROW_ASKING;

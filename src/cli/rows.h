@@ -41,6 +41,7 @@ struct row {
     int64_t cap;          // loops: of this run
     int64_t pass, passes; // loops: the present one, from 0; how many ran
     int64_t pass_ns;      // when that began
+    int64_t next_ns;      // loops: when the next one begins, while they wait for that; 0
     rondo_usage pass_usage; // and what had been spent by then
     struct passes past;   // loops: those that have ended
     struct row **best_kids; // loops that give their best pass: what their kids were in it; NULL: as they are now

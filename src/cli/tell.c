@@ -403,6 +403,12 @@ static void put_scope(struct buf *out, const rondo_event *ev)
         buf_printf(out, " scope %s", rondo_event_name(ev));
 }
 
+/* A loop waits so long for its next pass that somebody may wonder. */
+static bool is_pause(const rondo_event *ev)
+{
+    return ev->type == RONDO_EV_DELAY && ev->num - ev->time_ns >= SECOND;
+}
+
 /* Files could not be looked at, or there are none. */
 static bool has_trouble(const rondo_event *ev)
 {
@@ -413,7 +419,8 @@ void tell_event(struct buf *out, struct tell *tell, const rondo_event *ev)
 {
     static const struct line_kind unknown = { VERBOSE, STYLE_NONE, put_value };
     const struct line_kind *kind = ev->type < COUNT(kinds) ? &kinds[ev->type] : &unknown;
-    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev) && !has_trouble(ev)) || is_inner(tell, ev);
+    bool is_detail = (kind->worth == VERBOSE && !is_tool_call(ev) && !has_trouble(ev) && !is_pause(ev)) ||
+                     is_inner(tell, ev);
     if (!tell->all && (kind->worth == NEVER || (!tell->verbose && is_detail)))
         return;
     put_clock(out, tell, ev->time_ns);

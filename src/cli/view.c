@@ -306,6 +306,11 @@ static void put_passes(struct line *line, const struct row *row)
         line_gap(line, STYLE_RED);
         buf_printf(out, "%u failed", row->past.failed);
     }
+    if (open && row->next_ns > line->view->now_ns && !line->view->idle) {
+        line_gap(line, STYLE_YELLOW);
+        buf_puts(out, "next in ");
+        view_put_time(out, (row->next_ns - line->view->now_ns + 999 * MS) / (1000 * MS) * (1000 * MS));
+    }
 }
 
 /* ---- budgets of loops --------------------------------------------------------------------------------------- */

@@ -49,6 +49,10 @@ static void note_pass(struct reader *reader, const struct rondo_event *ev)
         loop->pass = ev->ordinal;
         return;
     }
+    if (loop->ended == ev->ordinal + 1) // the run was taken up again, and this pass with it
+        loop->failures = loop->failures_before;
+    loop->ended = ev->ordinal + 1;
+    loop->failures_before = loop->failures;
     loop->failures = ev->code == RONDO_STATUS_COMPLETED ? 0 : loop->failures + 1;
     if (!(ev->flags & EF_SCORED))
         return;

@@ -34,6 +34,7 @@ struct loop_seen {
     double score;
     double gain_from;  // the score that had to be beaten
     uint32_t failures; // failed passes in a row
+    uint32_t ended, failures_before; // how many passes have ended; failed ones in a row before the last of them
 };
 
 /* A call that waits for room in a budget, or has been refused by that of `act`. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LOOP_OF_A_CHECK "run it as a step of the loop, and end the loop by what it came to: " \
-                        "until: steps.ID.status == 'completed'"
+                        "until: steps.ID.status == 'completed' with onError: continue"
 #define KINDS_OF_STEPS  "a step is what it has: agent, run, include, steps, parallel, branch, forum, gate, set, " \
                         "machine or loop"
 #define KINDS_OF_AGENTS "an agent that repeats others is a step with `loop`; one after the other is `steps` with " \
@@ -22,7 +22,8 @@
 #define A_COMMAND       "a command is an agent: agents: { NAME: { run: ... } }"
 #define A_PROMISE       "until: content.contains('DONE') asks whether a pass said so"
 #define AFTER_FAILURES  "what runs after a failure all the same has `runOn: always`"
-#define AN_EXIT_STATUS  "a command that ends with 0 has completed: status == 'completed'"
+#define AN_EXIT_STATUS  "a command that ends with 0 has completed: status == 'completed'; a loop goes on after " \
+                        "another status with onError: continue"
 #define AN_ORDER        "steps go by `dependsOn`, or one after the other with `order: sequence`"
 
 /* clang-format off */

@@ -1,6 +1,7 @@
 /* limits.c - see limits.h.  A row for each limit says where a node has it, and what is used of it. */
 #include "run/limits.h"
 
+#include "data/duration.h"
 #include "run/act.h"
 #include "run/budget.h"
 #include "run/detect.h"
@@ -9,7 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
+#define MS   1000000ll    // nanoseconds
+#define NANO 1000000000ll // of a dollar
 
 static int64_t passes(struct run *run, const struct act *act)
 {
@@ -57,21 +59,21 @@ static int64_t calls(struct run *run, const struct act *act)
 }
 
 static const struct limit {
-    const char *key;
+    const char *key, *name; // in options; in files
     size_t at;    // in the node
     bool is_loop; // only loops have it, as an int; the others are int64_t
     int64_t (*used)(struct run *run, const struct act *act);
 } rows[] = {
 #define AT(member) offsetof(rondo_node, member)
-    { "maxIterations", AT(loop.cap), false, passes },
-    { "maxFailures", AT(loop.max_failures), true, failures },
-    { "patience", AT(loop.patience), true, no_gain },
-    { "stallRepeats", AT(loop.stall_repeats), true, repeats },
-    { "timeoutMs", AT(opts.timeout_ms), false, elapsed_ms },
-    { "budgetMs", AT(opts.budget.time_ms), false, budget_ms },
-    { "budgetTokens", AT(opts.budget.tokens), false, tokens },
-    { "budgetNano", AT(opts.budget.cost_nano), false, cost },
-    { "budgetCalls", AT(opts.budget.calls), false, calls },
+    { "maxIterations", "maxIterations", AT(loop.cap), false, passes },
+    { "maxFailures", "maxFailures", AT(loop.max_failures), true, failures },
+    { "patience", "patience", AT(loop.patience), true, no_gain },
+    { "stallRepeats", "stall.repeats", AT(loop.stall_repeats), true, repeats },
+    { "timeoutMs", "timeout", AT(opts.timeout_ms), false, elapsed_ms },
+    { "budgetMs", "budget.time", AT(opts.budget.time_ms), false, budget_ms },
+    { "budgetTokens", "budget.tokens", AT(opts.budget.tokens), false, tokens },
+    { "budgetNano", "budget.cost", AT(opts.budget.cost_nano), false, cost },
+    { "budgetCalls", "budget.calls", AT(opts.budget.calls), false, calls },
 #undef AT
 };
 #define OF_LOOPS 4 // the first ones
@@ -82,6 +84,17 @@ static const struct limit *row_of(const char *key, bool of_run)
         if (strcmp(rows[i].key, key) == 0)
             return &rows[i];
     return NULL;
+}
+
+/* As a file has it. */
+static void put_value(struct buf *out, const struct limit *row, int64_t value)
+{
+    if (row->used == cost)
+        buf_printf(out, "%.9g", (double)value / NANO);
+    else if (row->used == elapsed_ms || row->used == budget_ms)
+        duration_put(out, value);
+    else
+        buf_printf(out, "%" PRId64, value);
 }
 
 static int64_t value_of(const rondo_node *node, const struct limit *row)
@@ -136,12 +149,40 @@ const rondo_node *limits_node(const struct run *run, const char *path)
     return find_below(run->holder, buf_text(&plain));
 }
 
+/* The path of the first node below that has this limit. */
+static bool find_limited(const rondo_node *node, const struct limit *row, struct buf *path)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct node_child *child = &node->children[i];
+        size_t len = path->len;
+        if (!child->node)
+            continue;
+        if (child->name && *child->name)
+            buf_printf(path, "%s%s", len ? "." : "", child->name);
+        if (value_of(child->node, row) > 0 || find_limited(child->node, row, path))
+            return true;
+        path->len = len;
+    }
+    return false;
+}
+
 /* ---- checking --------------------------------------------------------------------------------------------- */
 
 static bool is_number(const json_t *value, const struct limit *row)
 {
     int64_t n = json_integer_value(value);
     return json_is_integer(value) && n >= 1 && n <= (row->is_loop || row == rows ? INT32_MAX : INT64_MAX / 1024 / MS);
+}
+
+static int refuse_key(const struct run *run, const char *key, bool of_run, rondo_error *err)
+{
+    const struct limit *row = row_of(key, false);
+    auto_buf struct buf path = { 0 };
+    if (!row || !of_run || !find_limited(run->holder, row, &path))
+        return err_set(err, RONDO_EINVAL, "there is no limit '%.60s' that could be changed%s", row ? row->name : key,
+                       of_run ? " for the whole run" : "");
+    return err_set(err, RONDO_EINVAL, "%s is a limit of a loop: name it, as in %s:%s", row->name, buf_text(&path),
+                   row->name);
 }
 
 int limits_check(const struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err)
@@ -151,14 +192,23 @@ int limits_check(const struct run *run, const rondo_node *node, const json_t *li
     json_object_foreach((json_t *)limits, key, value) {
         const struct limit *row = row_of(key, !node);
         if (!row)
-            return err_set(err, RONDO_EINVAL, "there is no limit '%.60s' that could be changed%s", key,
-                           node ? "" : " for the whole run");
+            return refuse_key(run, key, !node, err);
         if (!is_number(value, row))
-            return err_set(err, RONDO_EINVAL, "%s: expected a number of at least 1 that is not too large", key);
+            return err_set(err, RONDO_EINVAL, "%s: expected a number of at least 1 that is not too large", row->name);
         if (node && value_of(limits_of(run, node), row) <= 0)
-            return err_set(err, RONDO_EINVAL, "%s '%s' has no %s", rondo_kind_text(node->kind), node->name, key);
+            return err_set(err, RONDO_EINVAL, "%s '%s' has no %s", rondo_kind_text(node->kind), node->name, row->name);
     }
     return 0;
+}
+
+static int refuse_used(const struct limit *row, int64_t value, int64_t used, rondo_error *err)
+{
+    auto_buf struct buf text = { 0 };
+    buf_printf(&text, "%s ", row->name);
+    put_value(&text, row, value);
+    buf_puts(&text, " is used up already: expected more than ");
+    put_value(&text, row, used);
+    return err_set(err, RONDO_ESTATE, "%s", buf_text(&text));
 }
 
 int limits_check_left(struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err)
@@ -174,8 +224,7 @@ int limits_check_left(struct run *run, const rondo_node *node, const json_t *lim
             bool is_time = !slot && row->used == elapsed_ms;
             int64_t used = is_time ? act_elapsed_ns(run, act) / MS : row->used(run, act);
             if (json_integer_value(value) <= used)
-                return err_set(err, RONDO_ESTATE, "%s %" PRId64 " is used up already (%" PRId64 "): give it more", key,
-                               (int64_t)json_integer_value(value), used);
+                return refuse_used(row, json_integer_value(value), used, err);
         }
     }
     return 0;

@@ -10,6 +10,7 @@ static const char *const changes[] = {
     "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop",
     "the error of a container may have 10 KiB, as that of its step; it had 6 KiB",
     "a message to a loop waits for its next pass",
+    "a loop that fails at a cap that was raised says that cap in its error",
 };
 
 int64_t ruleset_now(void)

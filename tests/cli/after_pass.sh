@@ -128,8 +128,11 @@ same "a fork does not stop" "$?:$("$RONDO" events "$(cat forked)" --json 2>/dev/
 check "replay of a fork" 0 "" "$RONDO" replay -q "$(cat forked)"
 clean; sed 's/maxIterations: 4/maxIterations: 4, delay: 1h/' ralph.yaml >slow.yaml
 begin -q slow.yaml
-began 0; touch go.0; heard '"delay"'; "$RONDO" cancel -q last --after-pass; wait $pid
+began 0; touch go.0; heard '"delay"'
+"$RONDO" show last 2>&1 | grep -q '^. ralph .* next in 59m[0-9]*s\|next in 1h' && ok || bad "nothing says when the next pass begins: $("$RONDO" show last)"
+"$RONDO" cancel -q last --after-pass; wait $pid
 same "a delay is no pass" "$?:$(cat err.run | sed 's/;.*//')" "5:stopped after pass 1"
+"$RONDO" show last 2>&1 | grep -q 'next in' && bad "nobody begins the next pass" || ok
 "$RONDO" cancel -q last 2>err
 same "what has stopped can be cancelled" "$?:$(events | jq -r 'select(.type=="workflow_end").data.status')" "0:cancelled"
 

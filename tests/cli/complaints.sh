@@ -184,5 +184,15 @@ check "what is no option of either" 3 "" "$RONDO" rehearse -q hello.yaml --modle
 check "a model without a name" 3 "" "$RONDO" run "two keys.yaml" --model ''
 says "the name of the model is empty: write provider/model"
 
+# ---- made-up answers that a workflow cannot use ---------------------------------------------------------------------
+flow number.yaml <<'F'
+name: number
+steps: [ { id: n, run: echo 7 }, { id: m, dependsOn: [n], set: { n: int(steps.n.content) } } ]
+F
+check "a text where a number is wanted" 1 "" "$RONDO" rehearse number.yaml
+says "the answers were made up: --commands lets commands run, --script FILE gives those of steps"
+check "with what the command says" 0 '{"n":7}' "$RONDO" rehearse --commands number.yaml
+grep -q "made up" err && bad "it was not made up: $(cat err)" || ok
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

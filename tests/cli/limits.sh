@@ -51,6 +51,7 @@ replays "a failed run with a raised cap"
 begin 1 fails.yaml
 raise "a cap that is too small again" 1 "" l:maxIterations=3
 ended "too small again" "max_iterations 3 3"
+says "loop 'l' exhausted 3 iterations: until never held"
 raise "and raised once more" 0 "pass 3" l:maxIterations=4
 calls "raised twice" "l.0:1 l.1:1 l.2:1 l.3:1"
 replays "a run with a cap that was raised twice"
@@ -84,7 +85,7 @@ F
 begin 0 spent.yaml
 ended "spent" "tokens 2 150"
 raise "less than is spent" 3 "" l:budget.tokens=200
-says "l: budgetTokens 200 is used up already (200): give it more"
+says "l: budget.tokens 200 is used up already: expected more than 200"
 raise "a larger budget" 0 x l:budget.tokens=350
 ended "spent again" "tokens 4 350"
 replays "a loop with a larger budget"
@@ -184,7 +185,7 @@ says "there is no step 'm' in the workflow"
 raise "a limit that it has not" 2 "" l:patience=3
 says "loop 'l' has no patience"
 raise "a limit that runs do not have" 2 "" :maxIterations=3
-says "there is no limit 'maxIterations' that could be changed for the whole run"
+says "maxIterations is a limit of a loop: name it, as in l:maxIterations"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

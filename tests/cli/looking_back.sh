@@ -155,6 +155,40 @@ has '"prompt":10'
 check "no such step in it" 3 "" "$RONDO" history "$id" refine --step darft
 says "did you mean 'draft'?"
 check "no such loop" 3 "" "$RONDO" history "$id" publish
+says "has no loop 'publish' that has begun; its loops: refine"
+check "the only loop needs no name" 0 "$("$RONDO" history "$id" refine)" "$RONDO" history "$id"
+cat >loops.yaml <<'END'
+rondo: 1
+name: loops
+agents: { w: { script: [ x ] } }
+steps:
+  - { id: a, agent: w, loop: { forEach: [1, 2] } }
+  - { id: g, steps: [ { id: b, loop: { maxIterations: 2, steps: [ { id: c, agent: w, loop: { maxIterations: 2 } } ] } } ] }
+END
+look run --quiet loops.yaml
+check "one of several does" 3 "" "$RONDO" history "$(newest)"
+says "which loop of run $(newest)? It has a, g.b"
+cat >flat.yaml <<'END'
+rondo: 1
+name: flat
+agents: { w: { script: [ { fail: no }, { result: 6 } ] } }
+steps:
+  - { id: a, agent: w, loop: { maxIterations: 3, onError: continue, delay: 0s, score: result } }
+  - { id: b, agent: w, loop: { maxIterations: 2, score: result + double(iteration) } }
+END
+look run --quiet flat.yaml
+look history "$(newest)" a
+hasnt '  pass$'
+look history "$(newest)" b
+has '  pass'
+cat >plain.yaml <<'END'
+rondo: 1
+name: plain
+steps: [ { id: a, run: echo } ]
+END
+look run --quiet plain.yaml
+check "there is none" 3 "" "$RONDO" history "$(newest)"
+says "run $(newest) has no loop"
 cat >failing.yaml <<'END'
 rondo: 1
 name: failing

@@ -104,6 +104,17 @@ says "\`mustHold\` needs \`until\` or \`untilAgent\`"
 printf 'name: old\nagents: { a: { description: d } }\nsteps: [ { id: s, agent: a, instructions: i, loop: { maxIterations: 2, until: "true", mustHold: true } } ]\n' >old.yaml
 check "v1 files have no such key" 2 "" "$RONDO" check old.yaml
 
+# A pass that is done again counts once.
+flow once.yaml <<'F'
+name: once
+agents: { bad: { script: [ { fail: no } ] } }
+steps: [ { id: l, agent: bad, loop: { maxIterations: 9, until: content == "z" } } ]
+F
+check "a pass that fails" 1 "" "$RONDO" run --store s.db once.yaml
+says "loop_end l failed: pass 1 failed"
+check "fails again" 1 "" "$RONDO" resume --store s.db "$(run_id err)"
+says "loop_end l failed: pass 1 failed"
+
 # ---- onError: continue ---------------------------------------------------------------------------------------------
 # The agent takes too long in each pass; what it left behind passes the test in the third one.
 flow late.yaml <<'F'
@@ -132,6 +143,11 @@ F
 "$RONDO" rehearse --json cap.yaml >out 2>err # its time is made up
 same "no failures in a row end it before its cap" "$(jq -c 'select(.type == "loop_end").data | [.reason, .passes]' out)" '["until",5]'
 same "each one makes the next delay longer" "$(jq -s -c '[.[] | select(.type == "iteration_start").timestamp | sub("\\..*"; "Z") | fromdate] | [.[1:], .[:-1]] | transpose | map(.[0] - .[1])' out)" '[1,2,4,8]'
+"$RONDO" rehearse cap.yaml >out 2>err
+same "which are told" "$(sed -n 's/^[^ ]* \(delay .*\)/\1/p' err | paste -sd';')" "delay l 1.0s;delay l 2.0s;delay l 4.0s;delay l 8.0s"
+sed 's/onError: continue,/onError: continue, delay: 900ms,/' cap.yaml >short.yaml
+"$RONDO" rehearse short.yaml >out 2>err
+same "but for short ones" "$(grep -c ' delay ' err)" 0
 sed -i "s/until:/maxFailures: 2, until:/" cap.yaml
 "$RONDO" rehearse --json cap.yaml >out 2>err
 same "maxFailures ends it" "$(jq -c 'select(.type == "loop_end").data | [.reason, .passes, .rule, .bound]' out)" '["failed",2,"maxFailures",2]'

@@ -168,7 +168,7 @@ TEST(a_value_is_given_once_lists_and_flags_again_and_again)
 
 TEST(too_few_and_too_many_arguments_are_refused_but_not_with_help)
 {
-    REFUSES("ONE [TWO] is missing", "--quiet");
+    REFUSES("ONE is missing", "--quiet");
     REFUSES("unexpected argument 'c'", "a", "b", "c");
     CHECK_INT(READ("--help"), 0);
     CHECK(line.help);

@@ -75,6 +75,9 @@ TEST(a_shape_is_short_and_in_words)
                     "{\"a\": {\"type\": \"string\"}, \"b\": {}}}"),
               "{ a: text, b?: anything }");
     CHECK_STR(shape("{\"type\": \"object\"}"), "an object");
+    CHECK_STR(shape("{\"pattern\": \"^a|b$\"}"), "text that matches /^a|b$/");
+    CHECK_STR(shape("{\"type\": \"string\", \"pattern\": \"\\u001b[x]\"}"), "text that matches /]/");
+    CHECK_STR(shape("{\"type\": \"number\", \"pattern\": \"^a\"}"), "number");
     CHECK_STR(shape("true"), "anything");
 }
 
