@@ -317,7 +317,7 @@ static bool wants_mail(const struct stint *stint)
         flow = flow->outer;
     if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, "send_message"))
         return false;
-    return flow->coordinator || (agent && is_listed(agent->tools, agent->tool_count, "send_message"));
+    return flow->coordinating || (agent && is_listed(agent->tools, agent->tool_count, "send_message"));
 }
 
 /* ---- beginning --------------------------------------------------------------------------------------- */
