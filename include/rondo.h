@@ -633,7 +633,8 @@ RONDO_API int rondo_later_emit(rondo_later later, const rondo_emit *event);
 /* Actions: they act when the result is applied.  break ends the nearest loop around the agent, or
    the one named; escalate is a break that the loop's parent can see; continue ends the pass.  In an
    `each`, continue completes the item and break ends them all.  A name that does not enclose the
-   agent, or a break outside of any loop, fails the step. */
+   agent, or a break or continue outside of any loop, fails the step.  Outside of any loop escalate is
+   only a flag on the step's event.  An escalate before a break that names a loop is for that loop. */
 RONDO_API int rondo_task_break(rondo_task *task, const char *loop);
 RONDO_API int rondo_task_continue(rondo_task *task);
 RONDO_API int rondo_task_escalate(rondo_task *task);
@@ -1186,7 +1187,7 @@ RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its va
 RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */
 RONDO_API const char *rondo_event_skill(const rondo_event *event);  /* step_start: the skill chosen; "" */
 RONDO_API bool rondo_event_score(const rondo_event *event, double *ret);
-RONDO_API bool rondo_event_escalates(const rondo_event *event);
+RONDO_API bool rondo_event_escalates(const rondo_event *event);      /* by its agent, or, of a loop_end, inside the loop */
 
 /* The event as one line of JSON in Zenflow's envelope, without the newline. */
 RONDO_API const char *rondo_event_json(const rondo_event *event, size_t *ret_len);

@@ -226,7 +226,7 @@ static void set_actions(json_t *reply, const struct heard *heard)
         json_object_set_new(actions, "continue", json_true());
     if (heard->actions & EF_ESCALATE)
         json_object_set_new(actions, "escalate", json_true());
-    else if (heard->actions & EF_BREAK)
+    if (heard->actions & EF_BREAK && (heard->target || !(heard->actions & EF_ESCALATE)))
         json_object_set_new(actions, "break", heard->target ? json_string(heard->target) : json_true());
     if (heard->delta)
         json_object_set(actions, "state", heard->delta);

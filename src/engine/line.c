@@ -805,6 +805,10 @@ static void put_data(struct line *l)
         put_key(l, "score");
         put_score(l, ev->score);
     }
+    if (ev->flags & EF_ESCALATE) {
+        put_key(l, "escalated");
+        PUT(l, "true");
+    }
     const char *answer = answer_text(l), *name = rows[ev->type].value;
     if (answer)
         put_text(l, "output", answer);

@@ -156,8 +156,8 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
     loop = break_target(work, act);
     if (loop)
         ev->parent = loop->slot;
-    else if (work->actions & EF_ESCALATE && !work->target && run_file_around(&work->run->core, act))
-        ev->flags &= (uint16_t)~EF_BREAK; // there is nothing to end: the step that runs the file has the flag
+    else if (work->actions & EF_ESCALATE && !work->target)
+        ev->flags &= (uint16_t)~EF_BREAK; // nothing to end: the event has the flag, and a step that runs the file
     else
         return false;
     return true;

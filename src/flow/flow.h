@@ -169,7 +169,6 @@ struct flow_guide {
 struct flow_way {
     const struct doc_val *at;
     const char *loop; // by its name; NULL: the nearest
-    bool escalates;   // then a file that another one runs needs no loop
     bool is_first;    // in the first reply
     bool is_used;     // there are steps that have the agent
     bool is_open;     // and around one of them is such a loop

@@ -19,19 +19,15 @@ static const struct doc_val *action_at(const struct loading *l, const struct doc
     return is_off ? NULL : at;
 }
 
-/* What an action is for: a loop by its name, or the nearest; NULL when there is none. */
+/* What an action is for: a loop by its name, or the nearest; NULL when it needs none. */
 static const struct doc_val *find_way(const struct loading *l, const struct doc_val *reply)
 {
-    static const char *const keys[] = { "break", "continue", "escalate" };
-    const struct doc_val *actions = load_get_map(reply, "actions"), *at = NULL;
-    for (size_t i = 0; actions && !at && i < COUNT(keys); i++)
-        at = action_at(l, actions, keys[i]);
-    return at;
-}
-
-static bool escalates(const struct doc_val *reply, const struct doc_val *way)
-{
-    return way == load_get(load_get_map(reply, "actions"), "escalate");
+    const struct doc_val *actions = load_get_map(reply, "actions");
+    const struct doc_val *at = actions ? action_at(l, actions, "break") : NULL;
+    bool is_named = at && at->kind == DOC_TEXT, escalates = actions && action_at(l, actions, "escalate");
+    if (is_named || escalates || !actions)
+        return is_named ? at : NULL;
+    return at ? at : action_at(l, actions, "continue");
 }
 
 static void list_ways(struct loading *l, struct flow_agent *agent)
@@ -46,8 +42,7 @@ static void list_ways(struct loading *l, struct flow_agent *agent)
         if (!agent->ways)
             agent->ways = arena_zalloc(&l->flow->arena, WAYS_MAX * sizeof *agent->ways);
         agent->ways[agent->way_count++] =
-            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0,
-                               .escalates = escalates(script->items[i], at) };
+            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0 };
     }
 }
 
@@ -72,20 +67,19 @@ static void try_ways(struct loading *l, struct flow_step *step)
     }
 }
 
-/* The first reply is given whenever the agent is called; whether others are is not known, nor whether another file runs
-   this one: then whoever escalates there needs no loop. */
+/* The first reply is given whenever the agent is called; whether others are is not known. */
 static void check_ways(struct loading *l, const struct flow_agent *agent)
 {
     for (uint32_t i = 0; i < agent->way_count; i++) {
         const struct flow_way *way = &agent->ways[i];
-        if (!way->is_used || way->is_open || (way->escalates && l->outer))
+        if (!way->is_used || way->is_open)
             continue;
         struct diag *diag =
             way->loop ? load_error(l, STAGE_RONDO, way->at, "unknown_reference",
                                    "there is no loop '%.80s' around any step of '%.80s'", way->loop, agent->name)
                       : load_error(l, STAGE_RONDO, way->at, "validation",
                                    "there is no loop around any step of '%.80s'", agent->name);
-        if (!way->is_first || way->escalates)
+        if (!way->is_first)
             diag_warn(l->diags, diag);
     }
 }
