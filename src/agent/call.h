@@ -30,7 +30,7 @@ struct call_env {
     const char *model;      // --model; NULL
     const char *coordinator; // the model that coordinates; NULL: as it was when the run was started
     int64_t max_turns;      // of a model in one step; 0: as the file says
-    int64_t max_retries;    // of a provider that is not reached; -1: as the file says
+    int64_t max_retries;    // of a request to a model, where the file says nothing; -1: the default
     const struct flow_function *functions; // for `function:` agents
     size_t function_count;
     struct recorder *recorder; // what agents say is written down; NULL
@@ -243,6 +243,9 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 int command_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND; whose it is agent_blame() says. */
+/* How often a request of the step is tried once more: as the step says, its file, the command line; -1: the default. */
+int model_retries(const struct call_env *env, const struct flow_step *step);
+
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or

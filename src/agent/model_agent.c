@@ -212,6 +212,12 @@ int model_target(const struct call_env *env, const struct flow_step *step, struc
     return err->code;
 }
 
+int model_retries(const struct call_env *env, const struct flow_step *step)
+{
+    int own = step->max_retries >= 0 ? step->max_retries : step->flow->max_retries;
+    return own >= 0 ? own : (int)env->max_retries;
+}
+
 /* ---- tools ------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *const *list, uint32_t count, const char *name)
@@ -417,7 +423,7 @@ static void fill_sampling(struct stint *stint, const struct call_env *env)
     spec->max_turns = agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
     if (env->max_turns)
         spec->max_turns = (int)env->max_turns;
-    spec->max_retries = env->max_retries >= 0 ? (int)env->max_retries : stint->step->max_retries;
+    spec->max_retries = model_retries(env, stint->step);
 }
 
 /* `stall` of the nearest loop that has it; 0: the default. */

@@ -125,7 +125,7 @@ static const struct field options_rows[] = {
     { "scheduler", F_WORD, IN_BOTH, IN(flow, scheduler), .words = schedulers, .stage = STAGE_ENUM,
       .about = "Which of the steps that are ready comes first." },
     { "maxRetries", F_INT, IN_BOTH, IN(flow, max_retries), FROM(0), .stage = STAGE_REFERENCE,
-      .about = "Retries of a request to a model." },
+      .about = "Retries of a request to a model, in steps that have none of their own." },
     { "agent", F_AGENT, IN_RONDO, IN(flow, agent), .about = "For steps that name none." },
     { "model", F_TEXT, IN_RONDO, IN(flow, model), .not_empty = true, .about = "For agents that name none." },
     { "memory", F_OWN, IN_RONDO, IN(flow, memory), .read = own_memory,

@@ -301,6 +301,23 @@ check "too little money" 4 "" "$RONDO" run -q --max-cost 0.0001 priced.yaml
 check "no price" 3 "" "$RONDO" run -q --require-prices one.yaml
 says "price"
 
+# ---- maxRetries: the step, the file, the command line, 4 ------------------------------------------------------
+retries() { # NAME REQUESTS DIALECT OPTIONS STEP OPTIONS...
+    local name=$1 wanted=$2
+    printf '%sname: r\noptions: { onStepFailure: abort%s }\nagents: { w: { description: d, prompt: p } }\nsteps: [{ id: a, agent: w, instructions: x%s }]\n' \
+        "$3" "$4" "$5" >retries.yaml
+    serve < <(echo "status 503"; echo "header retry-after-ms: 1"; echo "send busy")
+    "$RONDO" run -q -m compat/m "${@:6}" retries.yaml >out 2>err
+    same "maxRetries: $name" "$?:$(requests)" "75:$wanted"
+}
+for dialect in "" 'rondo: 1\n'; do
+    dialect=$(printf "${dialect}x") dialect=${dialect%x}
+    retries "the step" 1 "$dialect" ", maxRetries: 2" ", maxRetries: 0" --max-retries 3
+    retries "the file" 2 "$dialect" ", maxRetries: 1" "" --max-retries 3
+    retries "the command line" 3 "$dialect" "" "" --max-retries 2
+    retries "nobody" 5 "$dialect" "" ""
+done
+
 # ---- provider down -----------------------------------------------------------------------------------------
 stop; unset SERVER_PID
 check "nobody there" 75 "" "$RONDO" run -q --max-retries 0 one.yaml
