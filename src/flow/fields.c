@@ -262,7 +262,8 @@ static const struct field agent_rows[] = {
       .about = "Models: show the AGENTS.md of the folder that it works in." },
     /* model */
     { "model", F_TEXT, IN_BOTH, IN(flow_agent, model), .about = "provider/name, or an alias." },
-    { "tools", F_TEXTS, IN_BOTH, LIST(flow_agent, tools, tool_count), .about = "The tools it may use." },
+    { "tools", F_TEXTS, IN_BOTH, LIST(flow_agent, tools, tool_count),
+      .about = "The tools it may use; exit_loop and continue_loop among them." },
     { "workers", F_TEXTS, IN_RONDO, LIST(flow_agent, workers, worker_count),
       .about = "Agents that it gives work to, with the tools delegate and ask." },
     { "disallowedTools", F_TEXTS, IN_BOTH, LIST(flow_agent, disallowed_tools, disallowed_count),

@@ -304,6 +304,7 @@ struct flow_step {
     uint8_t body;             // enum flow_body
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
+    bool needs_break;         // nothing but its body can end its loop, or the machine that it is
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
     bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
     bool hides_names;         // nor what they mean in it,

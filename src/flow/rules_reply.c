@@ -1,4 +1,5 @@
-/* rules_reply.c - what replies of scripts name: loops that they end, steps that they write to.
+/* rules_reply.c - what replies of scripts name: loops that they end, steps that they write to; and models that list the
+   tools for it.
 
    A reply by itself was checked when it was read.  Here it is about the steps that have its agent: a reply that none
    of them can act on is wrong wherever it is given. */
@@ -30,19 +31,28 @@ static const struct doc_val *find_way(const struct loading *l, const struct doc_
     return at ? at : action_at(l, actions, "continue");
 }
 
+/* A model lists what it may do to a loop; a script does it. */
+static const struct doc_val *find_tool(const struct loading *l, const struct doc_val *tool)
+{
+    bool is_one = tool->text && (strcmp(tool->text, "exit_loop") == 0 || strcmp(tool->text, "continue_loop") == 0);
+    return is_one && !l->is_v1 ? tool : NULL;
+}
+
 static void list_ways(struct loading *l, struct flow_agent *agent)
 {
-    const struct doc_val *script = load_get(agent->at, "script");
-    if (agent->kind != AGENT_SCRIPT || script->kind != DOC_LIST)
+    bool is_script = agent->kind == AGENT_SCRIPT, is_model = agent->kind == AGENT_MODEL;
+    const struct doc_val *list = load_get(agent->at, is_script ? "script" : "tools");
+    if ((!is_script && !is_model) || !list || list->kind != DOC_LIST)
         return;
-    for (uint32_t i = 0; i < script->count && agent->way_count < WAYS_MAX; i++) {
-        const struct doc_val *at = find_way(l, script->items[i]);
+    for (uint32_t i = 0; i < list->count && agent->way_count < WAYS_MAX; i++) {
+        const struct doc_val *at = is_script ? find_way(l, list->items[i]) : find_tool(l, list->items[i]);
         if (!at)
             continue;
         if (!agent->ways)
             agent->ways = arena_zalloc(&l->flow->arena, WAYS_MAX * sizeof *agent->ways);
         agent->ways[agent->way_count++] =
-            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0 };
+            (struct flow_way){ .at = at, .loop = is_script && at->kind == DOC_TEXT ? at->text : NULL,
+                               .is_first = is_script && i == 0 };
     }
 }
 
