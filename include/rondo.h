@@ -1169,8 +1169,10 @@ enum rondo_event_type {
 
 /* An event is valid until the next call on its run or engine. */
 RONDO_API int rondo_event_type(const rondo_event *event);
-RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end"; starts and ends of steps that were
-   taken up again by a message have names of their own: "resume_started", "resume_completed", "resume_failed" */
+RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end": `type` in rondo_event_json().  Notes of a
+   talk with a model are "agent_turn" and "tool_call", what a coordinator says "coordinator_narration" and
+   "coordinator_synthesis", steps that a message took up again "resume_started", "resume_completed" and "resume_failed";
+   a step that is cancelled before it begins is "step_skipped", and in files a container without a name "decision" */
 RONDO_API uint64_t rondo_event_seq(const rondo_event *event);       /* from 1, no gaps; 0: partial */
 RONDO_API int64_t rondo_event_time_ms(const rondo_event *event);    /* since 1970 */
 RONDO_API rondo_run *rondo_event_run(const rondo_event *event);

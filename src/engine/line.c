@@ -45,10 +45,7 @@ static const char *encore_word(const rondo_event *ev, const struct place *place)
 
 const char *rondo_event_name(const rondo_event *ev)
 {
-    struct place place;
-    bool is_placed = reader_place(&run_of(ev->run)->reader, ev, &place);
-    const char *word = is_placed ? encore_word(ev, &place) : NULL;
-    return word ? word : event_type_text(ev->type);
+    return line_type(ev);
 }
 
 uint64_t rondo_event_seq(const rondo_event *ev)
