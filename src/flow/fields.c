@@ -421,6 +421,7 @@ static const struct field step_rows[] = {
       .schema = "{'$text': true, minLength: 1}", .about = "Where that command runs." },
     { "env", F_OWN, IN_RONDO, CHECKED, .read = own_step_env, .where = AT_BODY, .schema = ENV_SCHEMA,
       .about = "Variables for that command: names to pass on, or name and text; or inherit, nearly all." },
+    { "idleTimeout", F_DURATION, IN_RONDO, IN(flow_step, idle_ms), .about = "How long that command may print nothing." },
     { "instructions", F_HOLES, IN_BOTH, IN(flow_step, instructions), .where = AT_BODY,
       .about = "What to do; @file is read." },
     { "dependsOn", F_TEXTS, IN_BOTH, STEP_ONLY, LIST(flow_step, depends_on, depends_count),

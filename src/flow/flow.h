@@ -324,6 +324,7 @@ struct flow_step {
     rondo_retry retry;        // without `on`
     struct flow_expr retry_on;
     int64_t retry_timeout_ms; // of one try; 0: none
+    int64_t idle_ms;          // of the command of `run`; 0: none
     rondo_budget budget;
     int run_on;               // enum rondo_run_on
     struct flow_named *with;

@@ -904,8 +904,10 @@ TEST(a_command_that_prints_nothing_is_ended)
                "  errors: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done' }\n"
                "steps:\n"
                "  - { id: silent, agent: silent }\n  - { id: chatty, agent: chatty }\n"
-               "  - { id: errors, agent: errors }\n");
+               "  - { id: errors, agent: errors }\n"
+               "  - { id: own, run: 'echo begun; sleep 1000', idleTimeout: 200ms, retry: { attempts: 2 } }\n");
     CHECK_STR(step(&t, "silent"), "! printed nothing for 200 ms: begun");
+    CHECK_STR(step(&t, "own"), "! printed nothing for 200 ms: begun");
     rondo_result found;
     CHECK(rondo_run_find(t.run, "silent", &found) == 0 && found.code == RONDO_ETIME);
     CHECK(strcmp(step(&t, "chatty"), "1\n2\n3\n4\n5\n6\n7") == 0);
