@@ -108,7 +108,8 @@ static void say_failed_saying(struct work *work, int code, const char *message, 
     struct act *act = work_act(work);
     auto_json json_t *words = said && *said && act && is_judge(work, act) ? task_text(said) : NULL;
     if (UNLIKELY(work->run->recorder))
-        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words });
+        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words,
+                                     .is_overdue = act && act_is_overdue(&work->run->core, act) });
     flush_delta(work);
     if (!act)
         return;
