@@ -633,7 +633,8 @@ RONDO_API int rondo_later_emit(rondo_later later, const rondo_emit *event);
 /* Actions: they act when the result is applied.  break ends the nearest loop around the agent, or
    the one named; escalate is a break that the loop's parent can see; continue ends the pass.  In an
    `each`, continue completes the item and break ends them all.  A name that does not enclose the
-   agent, or a break outside of any loop, fails the step. */
+   agent, or a break or continue outside of any loop, fails the step.  Outside of any loop escalate is
+   only a flag on the step's event.  An escalate before a break that names a loop is for that loop. */
 RONDO_API int rondo_task_break(rondo_task *task, const char *loop);
 RONDO_API int rondo_task_continue(rondo_task *task);
 RONDO_API int rondo_task_escalate(rondo_task *task);
@@ -1168,8 +1169,10 @@ enum rondo_event_type {
 
 /* An event is valid until the next call on its run or engine. */
 RONDO_API int rondo_event_type(const rondo_event *event);
-RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end"; starts and ends of steps that were
-   taken up again by a message have names of their own: "resume_started", "resume_completed", "resume_failed" */
+RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end": `type` in rondo_event_json().  Notes of a
+   talk with a model are "agent_turn" and "tool_call", what a coordinator says "coordinator_narration" and
+   "coordinator_synthesis", steps that a message took up again "resume_started", "resume_completed" and "resume_failed";
+   a step that is cancelled before it begins is "step_skipped", and in files a container without a name "decision" */
 RONDO_API uint64_t rondo_event_seq(const rondo_event *event);       /* from 1, no gaps; 0: partial */
 RONDO_API int64_t rondo_event_time_ms(const rondo_event *event);    /* since 1970 */
 RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
@@ -1186,7 +1189,7 @@ RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its va
 RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */
 RONDO_API const char *rondo_event_skill(const rondo_event *event);  /* step_start: the skill chosen; "" */
 RONDO_API bool rondo_event_score(const rondo_event *event, double *ret);
-RONDO_API bool rondo_event_escalates(const rondo_event *event);
+RONDO_API bool rondo_event_escalates(const rondo_event *event);      /* by its agent, or, of a loop_end, inside the loop */
 
 /* The event as one line of JSON in Zenflow's envelope, without the newline. */
 RONDO_API const char *rondo_event_json(const rondo_event *event, size_t *ret_len);

@@ -134,11 +134,14 @@ static void write_log(struct connection *connection)
     free(line);
 }
 
-static bool is_route(const struct route *route, const char *method, const char *target)
+static bool is_route(const struct route *route, const struct connection *connection)
 {
+    const char *method = connection->method, *target = connection->target;
     size_t len = strcspn(target, "?"), want = strlen(route->path);
     bool is_open = route->path[want - 1] == '*';
     if (strcmp(route->method, "*") != 0 && strcmp(route->method, method) != 0)
+        return false;
+    if (route->has && !memmem(connection->body, connection->body_len, route->has, strlen(route->has)))
         return false;
     return is_open ? len >= want - 1 && strncmp(target, route->path, want - 1) == 0
                    : len == want && strncmp(target, route->path, len) == 0;
@@ -155,7 +158,7 @@ static void find_answer(struct connection *connection)
     pthread_mutex_lock(&server->lock);
     for (uint32_t i = 0; i < server->routes.count; i++) {
         struct route *route = &server->routes.list[i];
-        if (!is_route(route, connection->method, connection->target))
+        if (!is_route(route, connection))
             continue;
         connection->n = ++route->requests;
         connection->answer = &route->answers[MIN(connection->n, route->count) - 1];

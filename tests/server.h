@@ -10,6 +10,7 @@
    A script is lines; blanks in front do not matter, # begins a comment.
 
        GET /events              which requests: a method or *, a path (without ?...); a * at its end is any rest
+         has some text          optional: only requests whose body has it; others go on to the next that fits
          status 200             optional, as is the reason behind it
          header Content-Type: text/event-stream
          send data: hello\n\n   what the answer is made of, in this order:

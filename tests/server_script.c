@@ -154,6 +154,11 @@ static void read_line(struct routes *routes, struct answer **answer, char *line)
         *answer = add_answer(&routes->list[routes->count - 1]);
         return;
     }
+    if (strcmp(word, "has") == 0) {
+        mem_free(routes->list[routes->count - 1].has);
+        routes->list[routes->count - 1].has = mem_strdup(rest);
+        return;
+    }
     if (read_frame(*answer, word, rest))
         return;
     for (size_t i = 0; i < COUNT(words); i++)
@@ -190,6 +195,7 @@ void script_free(struct routes *routes)
         mem_free(route->answers);
         mem_free(route->method);
         mem_free(route->path);
+        mem_free(route->has);
     }
     mem_free(routes->list);
 }

@@ -25,7 +25,7 @@ struct answer {
 };
 
 struct route {
-    char *method, *path;
+    char *method, *path, *has; // has: only with this in its body; NULL
     struct answer *answers;
     uint32_t count, cap;
     size_t requests;

@@ -30,7 +30,7 @@ struct call_env {
     const char *model;      // --model; NULL
     const char *coordinator; // the model that coordinates; NULL: as it was when the run was started
     int64_t max_turns;      // of a model in one step; 0: as the file says
-    int64_t max_retries;    // of a provider that is not reached; -1: as the file says
+    int64_t max_retries;    // of a request to a model, where the file says nothing; -1: the default
     const struct flow_function *functions; // for `function:` agents
     size_t function_count;
     struct recorder *recorder; // what agents say is written down; NULL
@@ -104,6 +104,12 @@ bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), v
    they failed.  said: NULL for nothing. */
 int task_fail_saying(rondo_task *task, int code, const char *message, const char *said);
 int later_fail_saying(rondo_later later, int code, const char *message, const char *said);
+
+/* In on_cancel and behind it, on the engine's thread: the limit of time that has ended the step of this work, in ms, while
+   the step waits for it and its run is there; 0: it was cancelled otherwise.  Then the step may still fail with a
+   message that tells more than that its time is over. */
+int64_t later_overdue_ms(rondo_later later);
+int later_fail_overdue(rondo_later later, const char *message, const char *said);
 
 /* For a task that was deferred, from any thread: notes (taken; see rondo_later_note()), and then(user) on the
    engine's thread once the note is in the journal for good and was handed out: what the note says comes next
@@ -243,6 +249,9 @@ const char *call_folder(const struct call_env *env, const struct flow_step *step
 int command_can_run(const struct flow_step *step, const struct call_env *env, rondo_error *err);
 
 /* The model that a step is to ask.  0, RONDO_EINVAL or RONDO_ENOTFOUND; whose it is agent_blame() says. */
+/* How often a request of the step is tried once more: as the step says, its file, the command line; -1: the default. */
+int model_retries(const struct call_env *env, const struct flow_step *step);
+
 int model_target(const struct call_env *env, const struct flow_step *step, struct target **ret, rondo_error *err);
 
 /* Is there a model for this step, with a key where one is needed, and are there its tools?  0, RONDO_EINVAL or

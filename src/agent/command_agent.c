@@ -47,6 +47,7 @@ struct errand {
     char *box;             // a folder of its own, when it is confined; NULL
     size_t shown; // of the output, in bytes as they came
     bool is_unwanted;
+    bool is_overdue; // because the time of its step was over
     json_t *answer; // what came of it; NULL: why it failed
     struct buf why;
     struct buf said; // what was on its standard output, if it failed
@@ -612,9 +613,22 @@ static void errand_free(struct errand *errand)
     mem_free(errand);
 }
 
+/* The time of its step is over: what it had printed is told. */
+static void conclude_late(struct errand *errand, int64_t limit_ms)
+{
+    char why[80];
+    rondo_error err;
+    snprintf(why, sizeof why, "timed out after %lld ms", (long long)limit_ms);
+    say_failed(errand, RONDO_ETIME, why);
+    take_output(errand, &errand->said, &err);
+    errand->is_overdue = true;
+}
+
 static void finish(struct errand *errand)
 {
-    if (errand->is_unwanted)
+    if (errand->is_overdue)
+        later_fail_overdue(errand->later, buf_text(&errand->why), buf_text(&errand->said));
+    else if (errand->is_unwanted)
         rondo_later_fail(errand->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
     else if (errand->code)
         later_fail_saying(errand->later, errand->code, buf_text(&errand->why), buf_text(&errand->said));
@@ -643,10 +657,13 @@ static void leave(struct errand *errand)
 static void on_end(struct process *process, void *user)
 {
     struct errand *errand = user;
+    int64_t limit_ms = errand->is_unwanted ? later_overdue_ms(errand->later) : 0;
     if (!errand->is_unwanted && errand->shown)
         show(errand, true);
     if (!errand->is_unwanted)
         conclude(errand);
+    else if (limit_ms)
+        conclude_late(errand, limit_ms);
     errand->process = NULL;
     leave(errand);
 }

@@ -86,12 +86,16 @@ static void fail(struct stint *stint, const rondo_error *err)
         say_failed(stint);
 }
 
+/* Of a loop that is named, the flag is its. */
 static void act(struct stint *stint, struct talk *talk)
 {
-    if (talk_action(talk) == TALK_BREAK)
-        rondo_later_break(stint->later, talk_loop(talk));
-    else if (talk_action(talk) == TALK_CONTINUE)
+    int action = talk_action(talk);
+    if (action == TALK_CONTINUE)
         rondo_later_continue(stint->later);
+    if (action == TALK_ESCALATE)
+        rondo_later_escalate(stint->later);
+    if (action == TALK_BREAK || (action == TALK_ESCALATE && talk_loop(talk)))
+        rondo_later_break(stint->later, talk_loop(talk));
 }
 
 /* What a step came to, while its worktree is put away. */
@@ -212,6 +216,12 @@ int model_target(const struct call_env *env, const struct flow_step *step, struc
     return err->code;
 }
 
+int model_retries(const struct call_env *env, const struct flow_step *step)
+{
+    int own = step->max_retries >= 0 ? step->max_retries : step->flow->max_retries;
+    return own >= 0 ? own : (int)env->max_retries;
+}
+
 /* ---- tools ------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *const *list, uint32_t count, const char *name)
@@ -287,16 +297,49 @@ static int add_listed(struct stint *stint, rondo_error *err)
     return 0;
 }
 
+static const char *const loop_tools[] = { "exit_loop", "continue_loop" };
+
+/* Older versions gave them to every model in a loop: a talk that has called one goes on with it. */
+static bool has_called(const json_t *notes, const char *name)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach((json_t *)notes, i, note) {
+        const char *tool = json_object_get(note, "begin") ? json_string_value(json_object_get(note, "tool")) : NULL;
+        if (tool && strcmp(tool, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* v1 has no such tools, and a verdict about a pass is no place to end the loop. */
+static bool may_act(const struct flow_step *step)
+{
+    return step->flow->dialect != FLOW_V1 && step->part != AS_JUDGE && step->part != AS_SCORER &&
+           step->part != AS_REVIEWER;
+}
+
+/* For those who list them, and where nothing but the body can end a loop around. */
 static void add_loop_tools(struct stint *stint, rondo_task *task)
 {
+    const struct flow_agent *agent = stint->step->agent;
     const struct act *loop = task_act(task);
     json_t *names = json_array();
-    while ((loop = run_loop_around(task_run(task), loop, true)))
+    bool is_needed = false;
+    while ((loop = run_loop_around(task_run(task), loop, true))) {
         json_array_append_new(names, json_string(loop->node->name));
-    if (json_array_size(names))
-        talk_tools_for_loops(&stint->spec.box, names);
-    else
+        is_needed |= node_is_loop(loop->node) && loop->node->step && loop->node->step->needs_break;
+    }
+    if (!json_array_size(names)) {
         json_decref(names);
+        return;
+    }
+    talk_tools_for_loops(&stint->spec.box, names);
+    for (size_t i = 0; i < COUNT(loop_tools); i++) {
+        bool is_asked = is_needed || (agent && is_listed(agent->tools, agent->tool_count, loop_tools[i]));
+        if (!(is_asked && may_act(stint->step)) && !has_called(rondo_task_notes(task), loop_tools[i]))
+            toolbox_remove(&stint->spec.box, loop_tools[i]);
+    }
 }
 
 /* The forum that this step may end; NULL. */
@@ -317,7 +360,7 @@ static bool wants_mail(const struct stint *stint)
         flow = flow->outer;
     if (agent && is_listed(agent->disallowed_tools, agent->disallowed_count, "send_message"))
         return false;
-    return flow->coordinator || (agent && is_listed(agent->tools, agent->tool_count, "send_message"));
+    return flow->coordinating || (agent && is_listed(agent->tools, agent->tool_count, "send_message"));
 }
 
 /* ---- beginning --------------------------------------------------------------------------------------- */
@@ -417,7 +460,7 @@ static void fill_sampling(struct stint *stint, const struct call_env *env)
     spec->max_turns = agent && agent->max_turns ? agent->max_turns : TURNS_DEFAULT;
     if (env->max_turns)
         spec->max_turns = (int)env->max_turns;
-    spec->max_retries = env->max_retries >= 0 ? (int)env->max_retries : stint->step->max_retries;
+    spec->max_retries = model_retries(env, stint->step);
 }
 
 /* `stall` of the nearest loop that has it; 0: the default. */
@@ -581,7 +624,8 @@ static int check_tool(const struct flow_step *step, const char *name, const stru
     const char *server = servers_find(step->flow, name);
     if (server)
         return servers_can_start(step->flow, server, env, err);
-    if (strcmp(name, "send_message") == 0)
+    bool is_loops = is_listed(loop_tools, COUNT(loop_tools), name) && step->flow->dialect != FLOW_V1;
+    if (is_loops || strcmp(name, "send_message") == 0)
         return 0;
     for (uint32_t i = 0; step->team && i < step->team->count; i++)
         if (strcmp(step->team->steps[i]->id, name) == 0)

@@ -13,7 +13,8 @@
 /* An answer that is to come at its time.  reply is NULL when there is none. */
 struct wait {
     rondo_later later;
-    json_t *reply; // owned
+    json_t *reply;   // owned
+    json_t *overdue; // what it says when the time of its step is over; owned, NULL
 };
 
 struct player {
@@ -44,7 +45,7 @@ void player_close(struct player *player)
     if (!player)
         return;
     for (uint32_t i = 0; player->waits && i < player->rec.count; i++)
-        json_decref(player->waits[i].reply);
+        json_decref(player->waits[i].reply), json_decref(player->waits[i].overdue);
     mem_free(player->waits);
     recording_clear(&player->rec);
     mem_free(player);
@@ -171,7 +172,7 @@ static void wait_for(struct player *player, rondo_task *task, const struct recor
     size_t place = (size_t)(record - player->rec.list);
     int64_t due = task_began_ns(task) + record->at_us * 1000;
     task_after(task, MAX(due - task_now_ns(task), 0), json_integer((json_int_t)place), play_late, player);
-    player->waits[place] = (struct wait){ rondo_task_defer(task), reply };
+    player->waits[place] = (struct wait){ rondo_task_defer(task), reply, NULL };
 }
 
 /* Ten years have passed, and what ended this call when it was recorded did not happen. */
@@ -225,12 +226,33 @@ static json_t *reply_of(const struct player *player, rondo_task *task, const str
     return with_called(&player->rec, record, mask_lift(rondo_run_id(task_owner(task)), record->reply));
 }
 
+static void on_cancel(void *user)
+{
+    const struct wait *wait = user;
+    if (later_overdue_ms(wait->later))
+        later_fail_overdue(wait->later, json_string_value(wait->overdue), NULL);
+    else
+        rondo_later_fail(wait->later, RONDO_ECANCELLED, "cancelled"); // the token is given back
+}
+
+/* Its step waits for it as it did when this was recorded. */
+static void wait_for_cancel(struct player *player, rondo_task *task, const struct record *record)
+{
+    struct wait *wait = &player->waits[record - player->rec.list];
+    json_t *overdue = json_object_get(record->line, "overdue");
+    task_after(task, NEVER_NS, json_string(record->path), play_never, player);
+    if (!json_is_string(overdue))
+        return;
+    *wait = (struct wait){ rondo_task_defer(task), NULL, mask_lift(rondo_run_id(task_owner(task)), overdue) };
+    task_on_cancel(task, on_cancel, wait);
+}
+
 static void answer(struct player *player, rondo_task *task, const struct record *record)
 {
     json_t *reply = reply_of(player, task, record);
     player->run = task_owner(task);
     if (!reply) {
-        task_after(task, NEVER_NS, json_string(record->path), play_never, player);
+        wait_for_cancel(player, task, record);
     } else if (record->at_us >= 0) {
         wait_for(player, task, record, reply);
     } else {

@@ -226,7 +226,7 @@ static void set_actions(json_t *reply, const struct heard *heard)
         json_object_set_new(actions, "continue", json_true());
     if (heard->actions & EF_ESCALATE)
         json_object_set_new(actions, "escalate", json_true());
-    else if (heard->actions & EF_BREAK)
+    if (heard->actions & EF_BREAK && (heard->target || !(heard->actions & EF_ESCALATE)))
         json_object_set_new(actions, "break", heard->target ? json_string(heard->target) : json_true());
     if (heard->delta)
         json_object_set(actions, "state", heard->delta);
@@ -334,8 +334,13 @@ void recorder_begin(struct recorder *rec, rondo_task *task, const struct flow_st
 void recorder_hear(struct recorder *rec, const struct heard *heard)
 {
     struct pending *call = heard->act < rec->count ? &rec->pending[heard->act] : NULL;
-    if (!call || !call->line || call->gen != heard->gen || call->reply) // its end is the last
+    bool is_open = call && call->line && call->gen == heard->gen;
+    if (!is_open || call->reply || json_object_get(call->line, "overdue")) // its end is the last
         return;
+    if (heard->is_overdue) {
+        json_object_set_new(call->line, "overdue", mask_value(rec->run_id, json_string(heard->message)));
+        return;
+    }
     if (heard->type == RONDO_EV_STEP_END || heard->type == RONDO_EV_STEP_FAILED) {
         call->reply = reply_of(call, heard);
         call->is_late = heard->is_late;

@@ -34,6 +34,7 @@ struct heard {
     uint16_t actions;    // at the end: EF_BREAK, EF_CONTINUE, EF_ESCALATE,
     const char *target;  // which loop is meant (NULL: the nearest),
     json_t *delta;       // and state that goes with it; NULL
+    bool is_overdue;     // a cancelled call that says why its step fails
     bool is_late;        // said after its function had returned
     uint64_t turn;       // the same for all that is applied together
     int64_t at_ns;       // since the run began

@@ -13,7 +13,8 @@
    reply, and what is said on the way is in its `events`; `at` is when the answer came, in milliseconds since
    the run began, and `ms` how long it took.  A script answers at once and has neither.  `files` is what loops with
    `stall.files` saw before the call and after it, as in files_seen.  A call
-   without a reply was cancelled before it answered.  All the rest is the same whenever the same is
+   without a reply was cancelled before it answered; `overdue` is the error that it had for its step then, whose time
+   was over.  All the rest is the same whenever the same is
    recorded. */
 #ifndef RONDO_RECORDING_H
 #define RONDO_RECORDING_H

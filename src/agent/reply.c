@@ -238,10 +238,10 @@ static void put_actions(const struct addressee *to, const json_t *actions)
     put_state(to, get(actions, "state"));
     if (json_is_true(get(actions, "continue")))
         say_continue(to);
-    if (brk && !json_is_false(brk))
-        say_break(to, json_string_value(brk));
     if (json_is_true(get(actions, "escalate")))
         say_escalate(to);
+    if (brk && !json_is_false(brk)) // of a loop that is named, the flag is its
+        say_break(to, json_string_value(brk));
 }
 
 static void put_failure(const struct addressee *to, const json_t *fail)

@@ -186,8 +186,7 @@ static void ask(struct routing *routing, rondo_task *task, struct target *target
         .name = routing->step->agent->name, .target = target, .system = buf_text(system),
         .first = message_user(text->len ? text->data : "", text->len), .temperature = target->temperature,
         .top_p = target->top_p, .max_turns = 1, .in = PLACE, .notes = rondo_task_notes(task),
-        .max_retries = task_env(task)->max_retries >= 0 ? (int)task_env(task)->max_retries
-                                                        : routing->step->max_retries,
+        .max_retries = model_retries(task_env(task), routing->step),
         .place = { .loop = task_loop(task), .secrets = task_secrets(task), .key = routing->key },
         .on_end = on_talk_end, .user = routing,
     };

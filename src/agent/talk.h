@@ -25,7 +25,7 @@
 struct talk;
 
 /* How the model ended what it was asked to do. */
-enum talk_action { TALK_PLAIN, TALK_BREAK, TALK_CONTINUE };
+enum talk_action { TALK_PLAIN, TALK_BREAK, TALK_CONTINUE, TALK_ESCALATE };
 
 /* Borrowed for the call of talk_new(), unless it says taken. */
 struct talk_spec {
@@ -72,7 +72,7 @@ const rondo_error *talk_error(const struct talk *talk); // NULL: it went well
 const char *talk_content(struct talk *talk);
 json_t *talk_result(const struct talk *talk);           // borrowed; NULL
 int talk_action(const struct talk *talk);               // enum talk_action
-const char *talk_loop(const struct talk *talk);         // TALK_BREAK: the loop it named; NULL
+const char *talk_loop(const struct talk *talk);         // TALK_BREAK, TALK_ESCALATE: the loop it named; NULL
 
 /* ---- for tools that belong to a talk (talk_tools.c) -------------------------------------------------------- */
 

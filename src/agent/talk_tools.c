@@ -69,9 +69,14 @@ void talk_add_tools(struct talk *talk)
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
 
+static int exit_of(const json_t *arguments)
+{
+    return json_is_true(json_object_get(arguments, "escalate")) ? TALK_ESCALATE : TALK_BREAK;
+}
+
 static void exit_loop(struct tool_call *call)
 {
-    talk_leave(call->tool->user, TALK_BREAK, tool_text(call, "loop"));
+    talk_leave(call->tool->user, exit_of(call->arguments), tool_text(call, "loop"));
     tool_finish(call, "ok", 2);
 }
 
@@ -83,11 +88,12 @@ static void continue_loop(struct tool_call *call)
 
 void talk_tools_for_loops(struct toolbox *box, json_t *names)
 {
-    auto_json json_t *exits = json_pack("{ss s{s{ss ss} s{ss so ss}} sb}", "type", "object", "properties", "reason",
-                                        "type", "string", "description", "why the work is done", "loop", "type",
-                                        "string", "enum", names, "description",
-                                        "the name of a loop further out; absent: the nearest",
-                                        "additionalProperties", 0);
+    auto_json json_t *exits = json_pack("{ss s{s{ss ss} s{ss so ss} s{ss ss}} sb}", "type", "object", "properties",
+                                        "reason", "type", "string", "description", "why the work is done", "loop",
+                                        "type", "string", "enum", names, "description",
+                                        "the name of a loop further out; absent: the nearest", "escalate", "type",
+                                        "boolean", "description", "whether the steps behind the loop are to see that "
+                                        "you gave up or need help", "additionalProperties", 0);
     auto_json json_t *goes_on = json_pack("{ss s{s{ss}} sb}", "type", "object", "properties", "reason", "type",
                                           "string", "additionalProperties", 0);
     toolbox_add(box, &(struct tool){ .name = "exit_loop", .parameters = exits, .effects = RONDO_PURE, .is_free = true,
@@ -282,7 +288,7 @@ void talk_recall_call(struct talk *talk, const struct tool *tool, json_t *argume
     if (tool->run == submit_result)
         talk_hand_in(talk, json_incref(result_of(talk, arguments)));
     else if (tool->run == exit_loop)
-        talk_leave(talk, TALK_BREAK, json_string_value(json_object_get(arguments, "loop")));
+        talk_leave(talk, exit_of(arguments), json_string_value(json_object_get(arguments, "loop")));
     else if (tool->run == continue_loop)
         talk_leave(talk, TALK_CONTINUE, NULL);
     else if (tool->run == forum_return)

@@ -143,7 +143,7 @@ static const struct option run_options[] = {
     OPTIONS_OF_BOTH,
     MEANS_OPTIONS(struct run_args),
     { "max-turns", 0, OPT_LIMIT, AT(max_turns), "N", .help = "answers of a model in one step" },
-    { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached" },
+    { "max-retries", 0, OPT_COUNT, AT(max_retries), "N", .help = "tries more when a provider is not reached, where the file says nothing" },
     { "answers", 0, OPT_TEXT, AT(answers), "FILE", .help = "what gates are answered with" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept; :memory: is nowhere" },
     { "session", 0, OPT_TEXT, AT(session), "NAME", .help = "share state and memory with its other runs" },

@@ -400,7 +400,7 @@ static bool is_inner(const struct tell *tell, const rondo_event *ev)
 static void put_scope(struct buf *out, const rondo_event *ev)
 {
     if (ev->type != RONDO_EV_CHOICE && strcmp(tell_type(ev), event_type_text(RONDO_EV_CHOICE)) == 0)
-        buf_printf(out, " scope %s", rondo_event_name(ev));
+        buf_printf(out, " scope %s", event_type_text(ev->type));
 }
 
 /* A loop waits so long for its next pass that somebody may wonder. */

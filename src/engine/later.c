@@ -309,7 +309,7 @@ static int post(rondo_later at, struct post *message)
     pthread_mutex_lock(&mail->lock);
     struct later *later = later_find(mail, at.token);
     bool good = later && !later->work.finished &&
-                (!later->cancelled || message->ev.type == RONDO_EV_SETTLED); // what was spent was spent
+                (!later->cancelled || message->is_overdue || message->ev.type == RONDO_EV_SETTLED); // what was spent was
     if (good) {
         later->work.finished = message->finishes;
         message->token = at.token;
@@ -321,7 +321,7 @@ static int post(rondo_later at, struct post *message)
         if (message->ev.type != RONDO_EV_GATE_WAITING || message->ev.value) // else it was asked before
             put_post(mail, message);
     }
-    if (later && later->cancelled && message->finishes)
+    if (later && later->cancelled && message->finishes && !good)
         retire(mail, at, later);
     pthread_mutex_unlock(&mail->lock);
     if (good)
@@ -347,11 +347,23 @@ int rondo_later_return_both(rondo_later later, const char *content, rondo_value 
     return post(later, &message);
 }
 
+static struct post failure_of(int code, const char *message, const char *said)
+{
+    return (struct post){ .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
+                                  .value = task_failure(message, said) },
+                          .finishes = true };
+}
+
 int later_fail_saying(rondo_later later, int code, const char *message, const char *said)
 {
-    struct post p = { .ev = { .type = RONDO_EV_STEP_FAILED, .num = code < 0 ? code : RONDO_EFAILED,
-                              .value = task_failure(message, said) },
-                      .finishes = true };
+    struct post p = failure_of(code, message, said);
+    return post(later, &p);
+}
+
+int later_fail_overdue(rondo_later later, const char *message, const char *said)
+{
+    struct post p = failure_of(RONDO_ETIME, message, said);
+    p.is_overdue = true;
     return post(later, &p);
 }
 
@@ -450,6 +462,13 @@ static struct act *act_behind(rondo_later at, struct run **ret)
     struct work work = work_behind(at);
     *ret = work.run ? &work.run->core : NULL;
     return work.run ? run_find_act(*ret, work.act, work.gen) : NULL;
+}
+
+int64_t later_overdue_ms(rondo_later later)
+{
+    struct run *run;
+    const struct act *act = act_behind(later, &run);
+    return act && act_is_overdue(run, act) ? act_limit_ms(run, act) : 0;
 }
 
 int later_call(rondo_later later, const char *agent, const char *key, json_t *input,

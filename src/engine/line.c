@@ -45,10 +45,7 @@ static const char *encore_word(const rondo_event *ev, const struct place *place)
 
 const char *rondo_event_name(const rondo_event *ev)
 {
-    struct place place;
-    bool is_placed = reader_place(&run_of(ev->run)->reader, ev, &place);
-    const char *word = is_placed ? encore_word(ev, &place) : NULL;
-    return word ? word : event_type_text(ev->type);
+    return line_type(ev);
 }
 
 uint64_t rondo_event_seq(const rondo_event *ev)
@@ -804,6 +801,10 @@ static void put_data(struct line *l)
     if (ev->flags & EF_SCORED) {
         put_key(l, "score");
         put_score(l, ev->score);
+    }
+    if (ev->flags & EF_ESCALATE) {
+        put_key(l, "escalated");
+        PUT(l, "true");
     }
     const char *answer = answer_text(l), *name = rows[ev->type].value;
     if (answer)

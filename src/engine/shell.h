@@ -138,6 +138,7 @@ struct post {
     json_t *delta; // state that was set before
     bool finishes;
     bool winds_down; // cancelled work has ended now
+    bool is_overdue; // how work has ended whose step's time was over
     struct awaited wait; // who is told when the event is through; all zero: nobody
 };
 

@@ -108,7 +108,8 @@ static void say_failed_saying(struct work *work, int code, const char *message, 
     struct act *act = work_act(work);
     auto_json json_t *words = said && *said && act && is_judge(work, act) ? task_text(said) : NULL;
     if (UNLIKELY(work->run->recorder))
-        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words });
+        record(work, (struct heard){ .type = RONDO_EV_STEP_FAILED, .code = code, .message = message, .value = words,
+                                     .is_overdue = act && act_is_overdue(&work->run->core, act) });
     flush_delta(work);
     if (!act)
         return;
@@ -156,8 +157,8 @@ static bool resolve_actions(struct work *work, const struct act *act, struct ron
     loop = break_target(work, act);
     if (loop)
         ev->parent = loop->slot;
-    else if (work->actions & EF_ESCALATE && !work->target && run_file_around(&work->run->core, act))
-        ev->flags &= (uint16_t)~EF_BREAK; // there is nothing to end: the step that runs the file has the flag
+    else if (work->actions & EF_ESCALATE && !work->target)
+        ev->flags &= (uint16_t)~EF_BREAK; // nothing to end: the event has the flag, and a step that runs the file
     else
         return false;
     return true;

@@ -55,11 +55,11 @@ static const struct {
       "{if: " HAS("include") ", then: {not: {anyOf: [" HAS3("agent", "instructions", "loop") ", "
       HAS3("condition", "contextFiles", "model") "]}}}" },
     { &step_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
-    { &step_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
+    { &step_fields, IN_RONDO, "{if: {anyOf: [" HAS3("cwd", "env", "idleTimeout") "]}, then: " HAS("run") "}" },
     { &body_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
-    { &body_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
+    { &body_fields, IN_RONDO, "{if: {anyOf: [" HAS3("cwd", "env", "idleTimeout") "]}, then: " HAS("run") "}" },
     { &case_fields, IN_RONDO, AT_MOST_ONE(BODIES) },
-    { &case_fields, IN_RONDO, "{if: {anyOf: [" HAS2("cwd", "env") "]}, then: " HAS("run") "}" },
+    { &case_fields, IN_RONDO, "{if: {anyOf: [" HAS3("cwd", "env", "idleTimeout") "]}, then: " HAS("run") "}" },
     { &step_fields, IN_RONDO, NOT_BOTH("retry", "retries") },
     { &loop_fields, IN_V1,
       "{if: " HAS("forEach") ", then: {not: {anyOf: [" HAS3("maxIterations", "until", "untilAgent") ", "

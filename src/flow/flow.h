@@ -169,7 +169,6 @@ struct flow_guide {
 struct flow_way {
     const struct doc_val *at;
     const char *loop; // by its name; NULL: the nearest
-    bool escalates;   // then a file that another one runs needs no loop
     bool is_first;    // in the first reply
     bool is_used;     // there are steps that have the agent
     bool is_open;     // and around one of them is such a loop
@@ -305,6 +304,7 @@ struct flow_step {
     uint8_t body;             // enum flow_body
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
+    bool needs_break;         // nothing but its body can end its loop, or the machine that it is
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
     bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
     bool hides_names;         // nor what they mean in it,
@@ -324,6 +324,7 @@ struct flow_step {
     rondo_retry retry;        // without `on`
     struct flow_expr retry_on;
     int64_t retry_timeout_ms; // of one try; 0: none
+    int64_t idle_ms;          // of the command of `run`; 0: none
     rondo_budget budget;
     int run_on;               // enum rondo_run_on
     struct flow_named *with;

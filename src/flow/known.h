@@ -16,11 +16,11 @@ extern const size_t known_provider_count;
 
 bool known_is_provider(const char *name, size_t len);
 
-/* The built-in tools that agents list (tool/builtins.c), and send_message. */
+/* The tools that agents list: the built-in ones (tool/builtins.c), send_message, and those that end loops. */
 extern const char *const known_tools[];
 extern const size_t known_tool_count;
 bool known_is_tool(const char *name);
-bool known_is_own_tool(const char *name); // one that agents have without listing it
+bool known_is_own_tool(const char *name); // one that agents may have without listing it
 bool known_is_coordinating(const char *name); // of those: only coordinators have it
 
 #define KNOWN_TOOL_LEN 64     // characters of a tool's name; servers of models take no more

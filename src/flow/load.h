@@ -220,7 +220,7 @@ void rules_step(struct loading *l, struct flow_step *step);      // rules_step.c
 bool rules_has_limit(const rondo_budget *b);
 bool rules_is_limited(const struct flow_step *step);             // is a budget or a timeout around what it repeats?
 bool rules_can_break(const struct flow_scope *scope);            // may a step in it end the loop around it?
-void rules_machine(struct loading *l, const struct flow_step *step); // rules_machine.c
+void rules_machine(struct loading *l, struct flow_step *step); // rules_machine.c
 void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judge.c
 void rules_judges(struct loading *l); // the rest of it, once schemas have been compiled
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);

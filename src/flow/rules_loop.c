@@ -69,7 +69,16 @@ static bool script_breaks(const json_t *script)
     return false;
 }
 
-/* Any agent may end the loop around it, unless it is a script that does not. */
+static bool is_kept_from(const struct flow_agent *agent, const char *tool)
+{
+    for (uint32_t i = 0; i < agent->disallowed_count; i++)
+        if (strcmp(agent->disallowed_tools[i], tool) == 0)
+            return true;
+    return false;
+}
+
+/* Any agent may end the loop around it, unless it is a script that does not, or a model that may not.  Where nothing
+   else can, models have the tool for it. */
 static bool step_breaks(const struct flow_step *step);
 
 bool rules_can_break(const struct flow_scope *scope)
@@ -88,7 +97,7 @@ static bool step_breaks(const struct flow_step *step)
         return rules_can_break(step->inner);
     if (!step->agent)
         return true;
-    if (step->agent->kind == AGENT_WORKFLOW)
+    if (step->agent->kind == AGENT_WORKFLOW || is_kept_from(step->agent, "exit_loop"))
         return false;
     return step->agent->kind != AGENT_SCRIPT || step->agent->is_vague || script_breaks(step->agent->script);
 }
@@ -112,11 +121,11 @@ static bool is_open(const struct flow_expr *expr, const char *word)
     return expr->at && strcmp(expr->at->text, word) != 0;
 }
 
-static bool can_end(const struct flow_step *step)
+static bool can_end_without_body(const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     return is_open(&loop->until, "false") || is_open(&loop->while_, "true") || has(loop, "untilAgent") ||
-           loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step) || step_breaks(step);
+           loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step);
 }
 
 /* Whether all that could end it was read: in it, and around it. */
@@ -142,10 +151,11 @@ static void check_cap(struct loading *l, struct flow_step *step)
     const struct doc_val *unbounded = load_get(loop->at, "unbounded");
     bool is_unbounded = unbounded && unbounded->kind == DOC_BOOL && unbounded->is_true;
     bool is_open_while = !is_unbounded && !has(loop, "maxIterations") && has(loop, "while");
+    step->needs_break = (is_unbounded || is_open_while) && !can_end_without_body(step);
     if (is_unbounded && has(loop, "maxIterations"))
         load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                    "`unbounded` and `maxIterations` contradict each other");
-    else if ((is_unbounded || is_open_while) && !can_end(step) && knows_ends(l, step))
+    else if (step->needs_break && !step_breaks(step) && knows_ends(l, step))
         refuse_endless(l, loop, is_unbounded ? "unbounded" : "while");
     else if (!is_unbounded && !load_has(l, loop->at, "maxIterations") && !load_has(l, loop->at, "while") &&
              !load_has(l, loop->at, "forEach") && load_knows(l, loop->at, "unbounded"))

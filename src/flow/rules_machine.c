@@ -131,8 +131,9 @@ static bool leads_to_end(const struct ways *w, const struct flow_step *step)
 }
 
 /* It fails when it has gone through its `maxSteps`, unless something else stops it before. */
-static void refuse_endless(struct loading *l, const struct flow_step *step, const struct doc_val *at)
+static void refuse_endless(struct loading *l, struct flow_step *step, const struct doc_val *at)
 {
+    step->needs_break = true;
     if (rules_can_break(step->inner))
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(at, "edges"), "validation",
@@ -142,7 +143,7 @@ static void refuse_endless(struct loading *l, const struct flow_step *step, cons
         diag_warn(l->diags, diag);
 }
 
-static void check_end(struct loading *l, const struct flow_step *step, const struct doc_val *at)
+static void check_end(struct loading *l, struct flow_step *step, const struct doc_val *at)
 {
     uint32_t states = step->inner->count + 1;
     auto_free uint32_t *first = mem_zalloc(states * sizeof *first), *last = mem_zalloc(states * sizeof *last);
@@ -154,7 +155,7 @@ static void check_end(struct loading *l, const struct flow_step *step, const str
         refuse_endless(l, step, at);
 }
 
-void rules_machine(struct loading *l, const struct flow_step *step)
+void rules_machine(struct loading *l, struct flow_step *step)
 {
     const struct doc_val *at = load_get(step->at, "machine"), *edges = load_get(at, "edges");
     if (!step->inner || step->inner->kind != SCOPE_MACHINE || !edges || edges->kind != DOC_LIST ||

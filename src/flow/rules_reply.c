@@ -1,4 +1,5 @@
-/* rules_reply.c - what replies of scripts name: loops that they end, steps that they write to.
+/* rules_reply.c - what replies of scripts name: loops that they end, steps that they write to; and models that list the
+   tools for it.
 
    A reply by itself was checked when it was read.  Here it is about the steps that have its agent: a reply that none
    of them can act on is wrong wherever it is given. */
@@ -19,35 +20,39 @@ static const struct doc_val *action_at(const struct loading *l, const struct doc
     return is_off ? NULL : at;
 }
 
-/* What an action is for: a loop by its name, or the nearest; NULL when there is none. */
+/* What an action is for: a loop by its name, or the nearest; NULL when it needs none. */
 static const struct doc_val *find_way(const struct loading *l, const struct doc_val *reply)
 {
-    static const char *const keys[] = { "break", "continue", "escalate" };
-    const struct doc_val *actions = load_get_map(reply, "actions"), *at = NULL;
-    for (size_t i = 0; actions && !at && i < COUNT(keys); i++)
-        at = action_at(l, actions, keys[i]);
-    return at;
+    const struct doc_val *actions = load_get_map(reply, "actions");
+    const struct doc_val *at = actions ? action_at(l, actions, "break") : NULL;
+    bool is_named = at && at->kind == DOC_TEXT, escalates = actions && action_at(l, actions, "escalate");
+    if (is_named || escalates || !actions)
+        return is_named ? at : NULL;
+    return at ? at : action_at(l, actions, "continue");
 }
 
-static bool escalates(const struct doc_val *reply, const struct doc_val *way)
+/* A model lists what it may do to a loop; a script does it. */
+static const struct doc_val *find_tool(const struct loading *l, const struct doc_val *tool)
 {
-    return way == load_get(load_get_map(reply, "actions"), "escalate");
+    bool is_one = tool->text && (strcmp(tool->text, "exit_loop") == 0 || strcmp(tool->text, "continue_loop") == 0);
+    return is_one && !l->is_v1 ? tool : NULL;
 }
 
 static void list_ways(struct loading *l, struct flow_agent *agent)
 {
-    const struct doc_val *script = load_get(agent->at, "script");
-    if (agent->kind != AGENT_SCRIPT || script->kind != DOC_LIST)
+    bool is_script = agent->kind == AGENT_SCRIPT, is_model = agent->kind == AGENT_MODEL;
+    const struct doc_val *list = load_get(agent->at, is_script ? "script" : "tools");
+    if ((!is_script && !is_model) || !list || list->kind != DOC_LIST)
         return;
-    for (uint32_t i = 0; i < script->count && agent->way_count < WAYS_MAX; i++) {
-        const struct doc_val *at = find_way(l, script->items[i]);
+    for (uint32_t i = 0; i < list->count && agent->way_count < WAYS_MAX; i++) {
+        const struct doc_val *at = is_script ? find_way(l, list->items[i]) : find_tool(l, list->items[i]);
         if (!at)
             continue;
         if (!agent->ways)
             agent->ways = arena_zalloc(&l->flow->arena, WAYS_MAX * sizeof *agent->ways);
         agent->ways[agent->way_count++] =
-            (struct flow_way){ .at = at, .loop = at->kind == DOC_TEXT ? at->text : NULL, .is_first = i == 0,
-                               .escalates = escalates(script->items[i], at) };
+            (struct flow_way){ .at = at, .loop = is_script && at->kind == DOC_TEXT ? at->text : NULL,
+                               .is_first = is_script && i == 0 };
     }
 }
 
@@ -72,20 +77,19 @@ static void try_ways(struct loading *l, struct flow_step *step)
     }
 }
 
-/* The first reply is given whenever the agent is called; whether others are is not known, nor whether another file runs
-   this one: then whoever escalates there needs no loop. */
+/* The first reply is given whenever the agent is called; whether others are is not known. */
 static void check_ways(struct loading *l, const struct flow_agent *agent)
 {
     for (uint32_t i = 0; i < agent->way_count; i++) {
         const struct flow_way *way = &agent->ways[i];
-        if (!way->is_used || way->is_open || (way->escalates && l->outer))
+        if (!way->is_used || way->is_open)
             continue;
         struct diag *diag =
             way->loop ? load_error(l, STAGE_RONDO, way->at, "unknown_reference",
                                    "there is no loop '%.80s' around any step of '%.80s'", way->loop, agent->name)
                       : load_error(l, STAGE_RONDO, way->at, "validation",
                                    "there is no loop around any step of '%.80s'", agent->name);
-        if (!way->is_first || way->escalates)
+        if (!way->is_first)
             diag_warn(l->diags, diag);
     }
 }

@@ -85,7 +85,7 @@ static void check_companions(struct loading *l, const struct flow_step *step)
 {
     static const char *const for_agents[] = { "instructions", "contextFiles", "model" };
     static const char *const for_steps[] = { "order", "onStepFailure" };
-    static const char *const for_commands[] = { "cwd", "env" };
+    static const char *const for_commands[] = { "cwd", "env", "idleTimeout" };
     bool makes_steps = step->body == BODY_FORUM || step->body == BODY_PARALLEL; // which are told the same
     if (is_of_unknown_body(l, step))
         return;
@@ -112,7 +112,7 @@ static void check_beside_loop(struct loading *l, struct flow_step *step)
 {
     static const char *const keys[] = { "agent", "instructions", "contextFiles", "model", "include", "steps",
                                         "parallel", "branch", "forum", "gate", "set", "machine", "run", "cwd", "env",
-                                        "order", "onStepFailure" };
+                                        "idleTimeout", "order", "onStepFailure" };
     const size_t for_steps = COUNT(keys) - 2; // from there on they are keys of the loop as well
     if (!load_get(step->loop->at, "steps")->count)
         return;
@@ -295,6 +295,7 @@ static void settle_defaults(struct loading *l, struct flow_step *step)
     bool wants_agent = step->body == BODY_AGENT && !loop_has_steps(step) && (step->is_made || !has(step, "agent"));
     if (step->command && has(step, "run")) {
         step->command->name = step->id;
+        step->command->idle_ms = step->idle_ms;
         step->agent = step->command;
     }
     if (wants_agent && !step->agent && !step->is_made)

@@ -158,6 +158,11 @@ int64_t act_elapsed_ns(const struct run *run, const struct act *act)
     return run->now_ns - act->start_ns - (run->idle_ns - act->idle_ns);
 }
 
+bool act_is_overdue(const struct run *run, const struct act *act)
+{
+    return act->close == CLOSE_TIMEOUT && act->revoked && act->lingers && !act_is_hurried(run, act);
+}
+
 bool act_is_awaited(const struct run *run, const struct act *act)
 {
     if (act->node->kind != RONDO_KIND_AGENT || act->close == CLOSE_TIMEOUT || act_is_hurried(run, act))

@@ -63,6 +63,10 @@ static inline bool act_is_aborted(const struct act *act)
 /* May an agent that is being closed finish its work first? */
 bool act_is_awaited(const struct run *run, const struct act *act);
 
+/* Its time is over, and the shell winds it down: then it may tell how it has failed. */
+bool act_is_overdue(const struct run *run, const struct act *act);
+int64_t act_limit_ms(const struct run *run, const struct act *act); // the time that was over
+
 /* Was it under way when its process died, is not to be repeated, and nobody has said yet what to do? */
 bool act_is_unknown(const struct run *run, const struct act *act);
 

@@ -70,10 +70,14 @@ enum plan decide_fail(struct run *run, const struct act *act, int code, struct r
     return PLAN_DECIDE;
 }
 
+int64_t act_limit_ms(const struct run *run, const struct act *act)
+{
+    return act->is_long ? act->node->call_ms : limits_of(run, act->node)->opts.timeout_ms;
+}
+
 enum plan decide_late(struct run *run, const struct act *act, struct rondo_event *ev)
 {
-    return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms",
-                       (long long)(act->is_long ? act->node->call_ms : limits_of(run, act->node)->opts.timeout_ms));
+    return decide_fail(run, act, RONDO_ETIME, ev, "timed out after %lld ms", (long long)act_limit_ms(run, act));
 }
 
 static bool has_output(struct run *run, struct act *act)

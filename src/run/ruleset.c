@@ -6,7 +6,7 @@
 
 /* From number 1 on.  Lines are only added, here and in docs/store.md. */
 static const char *const changes[] = {
-    "runs say which rules they follow; nothing is decided otherwise than before",
+    "runs say which rules they follow. Nothing is decided otherwise than before",
     "onError: continue: until is asked after failed passes, a delay follows them, and three do not end a capped loop",
     "the error of a container may have 10 KiB, as that of its step; it had 6 KiB",
     "a message to a loop waits for its next pass",

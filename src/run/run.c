@@ -623,6 +623,8 @@ bool run_accepts(struct run *run, const struct rondo_event *ev)
         return !act->close || act->seen;
     if (ev->type == RONDO_EV_SETTLED) // what was spent was spent
         return reserve_is_held(run, act->slot, ev->num);
+    if (ev->type == RONDO_EV_STEP_FAILED && act_is_overdue(run, act)) // what it had said until then
+        return json_integer_value(json_object_get(ev->value, "code")) == RONDO_ETIME;
     return !act->close || act_is_awaited(run, act);
 }
 

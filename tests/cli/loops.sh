@@ -91,9 +91,21 @@ inner escalate
 check "who escalates without a loop completes" 0 '["one",true,true,false,true,true,true]' "$RONDO" run outer.yaml
 id=$(run_id err)
 check "and what has ended is seen in its log" 0 "" "$RONDO" replay -q "$id"
-check "a file of its own has nobody to tell" 1 "" "$RONDO" run --store :memory: inner.yaml
-says "break or continue outside of a loop"
-check "it may still be meant for another" 0 "" "$RONDO" check inner.yaml
+check "so does one in the outermost file" 0 "one" "$RONDO" run --store o.db -q inner.yaml
+check "which is a flag on its event" 0 "p q " sh -c "'$RONDO' events --store o.db --json last | jq -j 'select(.data.escalated).path + \" \"'"
+check "and nothing else" 0 "false" "$RONDO" eval --store o.db --run last 'steps.p.escalated'
+check "the log says so, too" 0 "" "$RONDO" replay --store o.db -q last
+check "it is no mistake" 0 "" "$RONDO" check inner.yaml
+hasnt "loop"
+flow named.yaml <<'F'
+name: named
+agents: { e: { script: [{ content: up, actions: { break: outer, escalate: true } }] } }
+steps:
+  - id: outer
+    loop: { maxIterations: 3, steps: [{ id: inner, loop: { maxIterations: 3, steps: [{ id: s, agent: e }] } }] }
+output: "[steps.outer.passes, steps.outer.escalated, steps.outer.reason]"
+F
+check "escalate and break go together" 0 '[1,true,"break"]' "$RONDO" run -q named.yaml
 inner break
 check "break needs a loop" 2 "" "$RONDO" run --store :memory: outer.yaml
 says "there is no loop around any step of 'a'"

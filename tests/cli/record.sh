@@ -40,6 +40,18 @@ for twin in escalate forum machine skills streaming stall memory_modes; do
     same "twins/$twin.yaml" "$ROOT/examples/twins/$twin.yaml"
 done
 
+flow late.yaml <<'END'
+name: late
+options: { onStepFailure: skip-dependents, maxConcurrency: 10 }
+agents: { c: { run: "echo FAILED test_foo; echo oops >&2; sleep 100" }, q: { run: "sleep 100" } }
+steps:
+  - { id: a, agent: c, timeout: 300ms }
+  - { id: b, agent: c, timeout: 500ms, retry: { attempts: 2, delay: 10ms } }
+  - { id: q, agent: q, timeout: 700ms }
+  - { id: l, agent: c, timeout: 900ms, loop: { maxIterations: 2 } }
+END
+same "time that is over" late.yaml
+
 # ---- commands do not run again; failures, timeouts and cancelled work come back -------------------
 
 flow counts.yaml <<'END'
@@ -63,7 +75,7 @@ steps:
   - { id: three, agent: last, dependsOn: [one, two], runOn: always }
 END
 same "a failing run" fails.yaml
-if grep -q '"path":"two".*"input":{}}$' rec; then ok; else bad "a cancelled call has no reply"; cat rec; fi
+if grep -q '"path":"two".*"input":{},"overdue":"timed out after 200 ms"}$' rec; then ok; else bad "a cancelled call has no reply"; cat rec; fi
 if grep -q '"code":"retry","message":"exit status 75: try later"' rec; then ok; else bad "the failure is recorded"; fi
 
 flow gates.yaml <<'END'

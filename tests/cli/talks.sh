@@ -178,7 +178,7 @@ same "but is not the tool's" "$(asked 0 '.tools[] | select(.function.name=="subm
 # ---- loops -------------------------------------------------------------------------------------------------
 flow loop.yaml <<'F'
 name: loop
-agents: { w: { prompt: p, model: compat/m, tools: [] } }
+agents: { w: { prompt: p, model: compat/m, tools: [exit_loop, continue_loop] } }
 steps:
   - id: l
     loop: { maxIterations: 5, onMaxIterations: returnLast, steps: [{ id: a, agent: w, instructions: x }] }
@@ -192,6 +192,101 @@ check "continue_loop" 0 "max_iterations 5 b" "$RONDO" run -q loop.yaml
 serve < <(calls c1 exit_loop '{"loop":"nosuch"}'; then_; calls c2 exit_loop '{"loop":"l"}'; then_; text never)
 check "a loop that is none" 0 "break 1 " "$RONDO" run -q loop.yaml
 same "is told" "$(asked 1 '.messages[-1].content' | grep -c '^error: .*exit_loop')" 1
+
+# X1: the flag, of the nearest loop or of one that is named.
+flow flag.yaml <<'F'
+name: flag
+agents: { w: { prompt: p, model: compat/m, tools: [exit_loop] } }
+steps:
+  - id: l
+    loop: { maxIterations: 2, steps: [{ id: m, loop: { maxIterations: 2, steps: [{ id: a, agent: w, instructions: x }] } }] }
+output: "[steps.l.passes, steps.l.escalated]"
+F
+flags() { "$RONDO" events --store f.db --json last | jq -j 'select(.data.escalated) | "\(.type) \(.path); "'; }
+serve < <(calls c1 exit_loop '{"escalate":true}'; then_; calls c2 exit_loop '{"loop":"l","escalate":true}')
+check "exit_loop with the flag" 0 "[2,true]" "$RONDO" run -q --store f.db flag.yaml
+same "is told" "$(flags)" "step_end l.0.m.0.a; loop_end l.0.m; step_end l.1.m.0.a; loop_end l; "
+serve < <(calls c1 exit_loop '{"loop":"l"}')
+check "exit_loop without it" 0 "[1,false]" "$RONDO" run -q --store f.db flag.yaml
+same "is none" "$(flags)" ""
+
+# offers NAME TOOLS SYSTEM: those for loops that the model with this system text was offered
+offers() { same "$1" "$(jq -sr --arg s "$3" '[.[].body | fromjson | select(.messages[0].content | startswith($s))][0].tools // [] |
+                        [.[].function.name | select(test("_loop$"))] | join(" ")' log)" "$2"; }
+offered() { # NAME TOOLS STEPS...: in a loop whose model is told "p"
+    printf '%s\n' "rondo: 1" "name: offered" "agents:" "  w: { prompt: p, model: compat/m${keys:-} }" "  s: { script: [x] }" "steps: $3" >offered.yaml
+    serve < <(calls c1 exit_loop '{}'; then_; text "ok")
+    "$RONDO" run -q --timeout 20s --max-turns 3 offered.yaml >out 2>err
+    offers "$1" "$2" p
+}
+one="steps: [{ id: a, agent: w, instructions: x }]"
+offered "a cap is an end" "" "[{ id: l, loop: { maxIterations: 2, $one } }]"
+offered "nothing but the body can end it" "exit_loop continue_loop" "[{ id: l, loop: { unbounded: true, $one } }]"
+offered "a step that repeats itself" "exit_loop continue_loop" "[{ id: l, agent: w, instructions: x, loop: { unbounded: true } }]"
+offered "a loop further out" "exit_loop continue_loop" "[{ id: o, loop: { unbounded: true, steps: [{ id: l, loop: { maxIterations: 1, $one } }] } }]"
+offered "a condition is an end" "" "[{ id: l, loop: { unbounded: true, until: 'iteration > 0', $one } }]"
+offered "a budget is an end" "" "[{ id: l, loop: { unbounded: true, budget: { calls: 2 }, $one } }]"
+offered "items are an end" "" "[{ id: l, loop: { forEach: [1], $one } }]"
+offered "outside of loops" "" "[{ id: a, agent: w, instructions: x }]"
+offered "no way out of a machine" "exit_loop continue_loop" \
+    "[{ id: m, machine: { start: a, states: { a: { agent: w }, b: { agent: s } }, edges: [{ from: a, to: b }, { from: b, to: a }], maxSteps: 3 } }]"
+offered "a way out of a machine" "" "[{ id: m, machine: { start: a, states: { a: { agent: w } }, edges: [{ from: a, to: end }] } }]"
+keys=", tools: [exit_loop]"
+offered "one that is listed" "exit_loop" "[{ id: l, loop: { maxIterations: 2, $one } }]"
+offered "for items" "exit_loop" "[{ id: l, loop: { forEach: [1], $one } }]"
+offered "where there is no loop" "" "[{ id: a, agent: w, instructions: x }]"
+check "that is said" 0 "" "$RONDO" check offered.yaml
+says "4:44: warning[validation]: there is no loop around any step of 'w'"
+keys=", disallowedTools: [continue_loop]"
+offered "one that is taken away" "exit_loop" "[{ id: l, loop: { unbounded: true, $one } }]"
+keys=", disallowedTools: [exit_loop]"
+offered "with nothing to end it" "" "[{ id: l, loop: { unbounded: true, $one } }]"
+says "nothing can end this loop"
+
+# Those who judge, score and review never have them; nor has anybody in v1.
+flow verdicts.yaml <<'F'
+name: verdicts
+agents:
+  w: { prompt: w, model: compat/m, tools: [] }
+  j: { prompt: j, model: compat/m, tools: [exit_loop], resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+  s: { prompt: s, model: compat/m, tools: [exit_loop], resultSchema: { type: object, required: [score], properties: { score: { type: number } } } }
+  r: { prompt: r, model: compat/m, tools: [exit_loop] }
+steps:
+  - id: l
+    loop: { unbounded: true, untilAgent: j, scoreAgent: s, steps: [{ id: a, agent: w, instructions: x, review: { agent: r } }] }
+F
+serve < <(text "ok"; then_; text "APPROVE"; then_; calls c1 submit_result '{"score":1}'; then_; calls c2 submit_result '{"done":true}')
+check "judge, scorer, reviewer" 0 "ok" "$RONDO" run -q verdicts.yaml
+for who in w j s r; do offers "$who has none" "" $who; done
+same "each was asked" "$(jq -sr '[.[].body | fromjson | .messages[0].content[0:1]] | join("")' log)" wrsj
+sed -i 's/unbounded: true, untilAgent: j, //; s/loop: { scoreAgent/loop: { unbounded: true, scoreAgent/' verdicts.yaml
+serve < <(text "ok"; then_; text "APPROVE"; then_; calls c1 submit_result '{"score":1}'; then_; calls c2 exit_loop '{}')
+"$RONDO" run -q verdicts.yaml >out 2>err
+offers "the body has them" "exit_loop continue_loop" w
+for who in s r; do offers "$who has none" "" $who; done
+cat >v1.yaml <<'F'
+name: v1
+agents: { w: { description: d, prompt: p, tools: [] } }
+steps: [{ id: l, loop: { maxIterations: 2, steps: [{ id: a, agent: w, instructions: x }] } }]
+F
+serve < <(calls c1 exit_loop '{}'; then_; text "ok")
+check "v1" 0 "ok" "$RONDO" run -q -m compat/m v1.yaml
+offers "has none" "" p
+same "who calls one is told" "$(asked 1 '.messages[-1].content')" "error: there is no tool 'exit_loop'; there are none"
+
+sed 's/tools: \[\]/tools: [exit_loop]/' v1.yaml >v1_lists.yaml
+check "nor may it list them" 3 "" "$RONDO" run -q -m compat/m v1_lists.yaml
+says "nobody offers the tool 'exit_loop'"
+
+# A run of an older version, which gave them to everybody: killed behind a call of exit_loop, beside another one.
+"$RONDO" import --store old.db "$ROOT/tests/cli/exit_loop.rondo" >old 2>err
+serve < <(text never)
+"$RONDO" resume -q --workdir . --store old.db "$(cat old)" >out 2>err # asks what came of the other one
+"$RONDO" answer --store old.db "$(cat old)" l.0.s.permit-1 '"skip"' >out 2>err
+"$RONDO" resume --json --workdir . --store old.db "$(cat old)" >out 2>err
+same "its exit counts" "$?:$(jq -r 'select(.type == "loop_end").data | "\(.reason) \(.passes)"' out)" "0:break 1"
+same "and nobody is asked again" "$(requests)" 0
+check "replay" 0 "" "$RONDO" replay -q --store old.db "$(cat old)"
 
 # ---- what agents share --------------------------------------------------------------------------------------
 flow shared.yaml <<'F'
@@ -300,6 +395,23 @@ check "money" 0 "Hello." "$RONDO" run -q --max-cost 1 priced.yaml
 check "too little money" 4 "" "$RONDO" run -q --max-cost 0.0001 priced.yaml
 check "no price" 3 "" "$RONDO" run -q --require-prices one.yaml
 says "price"
+
+# ---- maxRetries: the step, the file, the command line, 4 ------------------------------------------------------
+retries() { # NAME REQUESTS DIALECT OPTIONS STEP OPTIONS...
+    local name=$1 wanted=$2
+    printf '%sname: r\noptions: { onStepFailure: abort%s }\nagents: { w: { description: d, prompt: p } }\nsteps: [{ id: a, agent: w, instructions: x%s }]\n' \
+        "$3" "$4" "$5" >retries.yaml
+    serve < <(echo "status 503"; echo "header retry-after-ms: 1"; echo "send busy")
+    "$RONDO" run -q -m compat/m "${@:6}" retries.yaml >out 2>err
+    same "maxRetries: $name" "$?:$(requests)" "75:$wanted"
+}
+for dialect in "" 'rondo: 1\n'; do
+    dialect=$(printf "${dialect}x") dialect=${dialect%x}
+    retries "the step" 1 "$dialect" ", maxRetries: 2" ", maxRetries: 0" --max-retries 3
+    retries "the file" 2 "$dialect" ", maxRetries: 1" "" --max-retries 3
+    retries "the command line" 3 "$dialect" "" "" --max-retries 2
+    retries "nobody" 5 "$dialect" "" ""
+done
 
 # ---- provider down -----------------------------------------------------------------------------------------
 stop; unset SERVER_PID

@@ -153,7 +153,7 @@ flow round.yaml <<END
 name: round
 models: { m: { provider: openai, model: mock-1, baseUrl: "$tap/v1", apiKey: "env:MOCK_KEY" } }
 agents: { a: { description: "Goes round.", model: m } }
-steps: [ { id: l, loop: { maxIterations: 9, steps: [ { id: s, agent: a, instructions: "Go round." } ] } } ]
+steps: [ { id: l, loop: { unbounded: true, steps: [ { id: s, agent: a, instructions: "Go round." } ] } } ]
 END
 "$RONDO" run --json round.yaml >out 2>err
 same "a model ends its loop" "$(jq -r 'select(.type == "loop_end") | .data | "\(.reason) \(.passes)"' out)" "break 2"

@@ -365,7 +365,7 @@ TEST(a_step_that_is_out_of_time_tells_what_its_command_had_printed)
                "  - { id: twice, run: 'echo begun; sleep 30', timeout: 300ms, retry: { attempts: 2 } }\n");
     CHECK_STR(step(&t, "own"), "! timed out after 300 ms: begun");
     CHECK_STR(step(&t, "default"), "! timed out after 200 ms: begun");
-    CHECK_STR(step(&t, "twice"), "! timed out after 300 ms");
+    CHECK_STR(step(&t, "twice"), "! timed out after 300 ms: begun");
 }
 
 TEST(shell_text_has_no_holes)
@@ -904,12 +904,35 @@ TEST(a_command_that_prints_nothing_is_ended)
                "  errors: { idleTimeout: 500ms, run: 'for i in 1 2 3 4 5 6 7; do sleep 0.1; echo $i >&2; done' }\n"
                "steps:\n"
                "  - { id: silent, agent: silent }\n  - { id: chatty, agent: chatty }\n"
-               "  - { id: errors, agent: errors }\n");
+               "  - { id: errors, agent: errors }\n"
+               "  - { id: own, run: 'echo begun; sleep 1000', idleTimeout: 200ms, retry: { attempts: 2 } }\n");
     CHECK_STR(step(&t, "silent"), "! printed nothing for 200 ms: begun");
+    CHECK_STR(step(&t, "own"), "! printed nothing for 200 ms: begun");
     rondo_result found;
     CHECK(rondo_run_find(t.run, "silent", &found) == 0 && found.code == RONDO_ETIME);
     CHECK(strcmp(step(&t, "chatty"), "1\n2\n3\n4\n5\n6\n7") == 0);
     CHECK_STR(step(&t, "errors"), "");
+}
+
+TEST(a_step_whose_time_is_over_tells_what_its_command_printed)
+{
+    FOLDER;
+    TRIP t = { 0 };
+    travel(&t, FLOW "options: { maxConcurrency: 10, onStepFailure: skip-dependents }\nagents:\n"
+               "  c: { run: 'echo FAILED test_foo; echo oops >&2; sleep 1000' }\n"
+               "  late: { run: \"trap 'echo bye; exit 0' TERM; echo hello; sleep 1000 & wait\" }\n"
+               "  quiet: { run: 'sleep 1000' }\n"
+               "steps:\n"
+               "  - { id: one, agent: c, timeout: 200ms }\n"
+               "  - { id: tried, agent: c, timeout: 300ms, retry: { attempts: 3 } }\n"
+               "  - { id: late, agent: late, timeout: 200ms }\n"
+               "  - { id: quiet, agent: quiet, timeout: 200ms }\n");
+    CHECK_STR(step(&t, "one"), "! timed out after 200 ms: oops\nstandard output: FAILED test_foo");
+    CHECK_STR(step(&t, "tried"), "! timed out after 300 ms: oops\nstandard output: FAILED test_foo");
+    CHECK_STR(step(&t, "late"), "! timed out after 200 ms: hello\nbye");
+    CHECK_STR(step(&t, "quiet"), "! timed out after 200 ms");
+    rondo_result found;
+    CHECK(rondo_run_find(t.run, "one", &found) == 0 && found.code == RONDO_ETIME);
 }
 
 TEST(each_try_has_a_time_of_its_own)

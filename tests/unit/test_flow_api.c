@@ -249,6 +249,7 @@ static const char *line_of(const char *type, const char *path)
         const char *text = rondo_event_json(event, NULL);
         json_t *line = json_loads(text, 0, NULL);
         CHECK(line != NULL);
+        CHECK_STR(json_string_value(json_object_get(line, "type")), rondo_event_name(event));
         bool wanted = strcmp(rondo_event_name(event), type) == 0 && strcmp(rondo_event_path(event), path) == 0;
         static const char *const common[] = { "type", "seq", "timestamp", "runId", "path" };
         for (size_t i = 0; i < COUNT(common); i++)

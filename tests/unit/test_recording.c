@@ -213,6 +213,10 @@ TEST(breaks_continues_and_escalations)
                     "    - { id: inner, loop: { maxIterations: 4, steps: [{ id: s, agent: a }, "
                     "{ id: t, agent: a, dependsOn: [s] }] } }\n"
                     "- { id: other, agent: e, loop: { maxIterations: 3 } }\n");
+    check_same(HEAD "agents: { e: { script: [{ content: up, actions: { break: outer, escalate: true } }] } }\n"
+                    "steps:\n- id: outer\n  loop:\n    maxIterations: 3\n    steps:\n"
+                    "    - { id: inner, loop: { maxIterations: 4, steps: [{ id: s, agent: e }] } }\n"
+                    "- { id: z, agent: e, condition: steps.outer.escalated, dependsOn: [outer], loop: { maxIterations: 1 } }\n");
 }
 
 TEST(retries_with_chance_in_their_delays)

@@ -130,7 +130,7 @@ TEST(events_and_calls_come_before_the_answer)
     CHECK_INT(count(&t, "message"), 2);
     CHECK_INT(count(&t, "output"), 1);
     CHECK(strstr(t.json.data, "somebody"));
-    CHECK_INT(count(&t, "note"), 2);
+    CHECK_INT(count(&t, "tool_call"), 2);
     CHECK(strstr(t.json.data, "\"data\":{\"phase\":\"start\",\"tool_name\":\"grep\",\"tool_call_id\":\"call_1\","
                               "\"input\":{\"q\":1}}"));
     CHECK(strstr(t.json.data, "\"data\":{\"phase\":\"end\",\"tool_name\":\"grep\",\"tool_call_id\":\"call_1\","

@@ -373,10 +373,10 @@ TEST(work_of_class_once_is_awaited_when_its_pass_is_closed)
 
 /* ---- where there is nothing to end ---------------------------------------------------------------------- */
 
-TEST(a_signal_outside_of_any_loop_fails_the_step)
+TEST(a_break_or_continue_outside_of_any_loop_fails_the_step)
 {
-    static const enum signal signals[] = { BREAK, CONTINUE, ESCALATE };
-    for (int i = 0; i < 3; i++) {
+    static const enum signal signals[] = { BREAK, CONTINUE };
+    for (int i = 0; i < 2; i++) {
         struct bot a = { "a", ADD, 1, .signal = signals[i] };
         TRIAL t = { 0 };
         trial_run(&t, RONDO_SEQUENCE(bot_node(&a)), "0");
@@ -384,6 +384,32 @@ TEST(a_signal_outside_of_any_loop_fails_the_step)
         CHECK_STR(t.err.message, "break or continue outside of a loop");
         CHECK_STR(found(&t, "a"), "failed: break or continue outside of a loop");
     }
+}
+
+static int escalated;
+
+static void count_escalations(struct trial *t, const rondo_event *ev)
+{
+    bool is_told = strstr(rondo_event_json(ev, NULL), "\"escalated\":true");
+    CHECK_INT(is_told, rondo_event_escalates(ev));
+    if (!is_told)
+        return;
+    escalated++;
+    CHECK_STR(rondo_event_name(ev), "step_end");
+    CHECK_STR(rondo_event_path(ev), "a");
+}
+
+/* U10: nobody wrote break, and in ADK it is harmless. */
+TEST(an_escalation_outside_of_any_loop_is_a_flag_on_the_event)
+{
+    struct bot a = { "a", ADD, 1, .signal = ESCALATE }, b = { "b", ADD, 1 };
+    TRIAL t = { .on_event = count_escalations };
+    escalated = 0;
+    trial_run(&t, RONDO_SEQUENCE(bot_node(&a), bot_node(&b)), "0");
+    CHECK_INT(t.rc, 0);
+    CHECK_STR(t.output, "2");
+    CHECK_INT(escalated, 1);
+    CHECK(!t.result.escalated);
 }
 
 TEST(a_break_that_names_no_loop_around_it_fails_the_step)
