@@ -448,6 +448,10 @@ void resume_change_limits(rondo_run *run, const json_t *limits);
 struct mend_wish;
 int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err);
 
+/* Limits of a run that has not ended are to change: loops that have ended by them are opened again, and run_reopened is
+   the run's next event.  RONDO_ESTATE: it is too late for one of them. */
+int resume_raise(rondo_run *run, const json_t *limits, rondo_error *err);
+
 /* The value of run_reopened for a fork in which one item is done again: mend.h.  RONDO_ENOTFOUND: there is none. */
 int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err);
 
