@@ -131,6 +131,11 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     return rc;
 }
 
+int resume_rewind(rondo_run *run, uint64_t last, rondo_error *err)
+{
+    return rebuild(run, last, NULL, err);
+}
+
 /* From now on, and when its log is applied once more. */
 static void note_mends(rondo_run *run, int mends)
 {
