@@ -224,23 +224,41 @@ static bool is_closing(struct reopen *reopen, struct run *run, const struct reop
     return run_act(run, 0)->close;
 }
 
+/* It went wrong, and is taken up again with the run. */
+static bool comes_back(struct reopen *reopen, struct run *run, uint32_t slot)
+{
+    while (slot && run_act(run, slot)->is_held && !ending_at(reopen, slot)->is_final)
+        slot = run_act(run, slot)->parent;
+    return !slot && !reopen->goes_on;
+}
+
 /* What is around it has not ended, or is taken up again with the run. */
 static bool may_begin_anew(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
 {
     uint32_t slot = loop->outer;
     if (!slot || run_act(run, slot)->gen != loop->outer_gen)
         return false;
-    if (reopen->goes_on)
-        return is_open(run, slot) && !run_act(run, slot)->close;
-    while (slot && run_act(run, slot)->is_held && !ending_at(reopen, slot)->is_final)
-        slot = run_act(run, slot)->parent;
-    return !slot;
+    return reopen->goes_on ? is_open(run, slot) && !run_act(run, slot)->close : comes_back(reopen, run, slot);
+}
+
+/* The loop itself is, at one of the places that it has in the run.  What its detector said there counts no longer. */
+static bool is_back(struct reopen *reopen, struct run *run, const rondo_node *loop, struct ending *all)
+{
+    bool is = false;
+    for (uint32_t slot = 1; slot < run->act_count; slot++) {
+        if (run_act(run, slot)->node != loop || !comes_back(reopen, run, slot))
+            continue;
+        is = true;
+        if (all && ending_at(reopen, slot)->detector)
+            note(all, ending_at(reopen, slot)->detector);
+    }
+    return is;
 }
 
 enum reopen_raise reopen_raise(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
 {
     bool begins_anew = loop->end && may_begin_anew(reopen, run, loop);
-    if (!loop->end)
+    if (!loop->end || is_back(reopen, run, loop->node, NULL))
         return RAISE_WORKS;
     if (!can_raise(reopen, loop))
         return begins_anew ? RAISE_WORKS : RAISE_NOTHING;
@@ -364,7 +382,8 @@ json_t *reopen_undone(struct reopen *reopen, struct run *run)
     else
         collect(reopen, run, run_act(run, 0), &all); // workflow_end at least
     for (uint32_t i = 0; i < reopen->loop_count; i++)
-        if (reopen_raise(reopen, run, &reopen->loops[i]) == RAISE_OPENS)
+        if (!is_back(reopen, run, reopen->loops[i].node, &all) &&
+            reopen_raise(reopen, run, &reopen->loops[i]) == RAISE_OPENS)
             collect_around(reopen, run, &reopen->loops[i], &all);
     if (reopen->wish && has_completed(run, reopen->root))
         collect(reopen, run, run_act(run, reopen->root), &all);
