@@ -14,7 +14,8 @@
 static void put_option(struct buf *out, const char *path, const char *key, int64_t used, int64_t most)
 {
     auto_buf struct buf option = { 0 };
-    if (limit_option_put(&option, path, key, MIN(MAX(used, 1), most / 2) * 2) && !strstr(buf_text(out), buf_text(&option)))
+    bool is_known = limit_option_put(&option, path, key, MIN(MAX(used, 1), most / 2) * 2);
+    if (is_known && !strstr(buf_text(out), buf_text(&option)))
         buf_put(out, option.data, option.len);
 }
 

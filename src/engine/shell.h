@@ -561,8 +561,8 @@ rondo_history *look_history(rondo_run *run, struct act *loop);
 const rondo_node *look_loop(const rondo_history *h); // whose it is
 
 /* The run becomes what it was when this pass (from 0) of a loop had ended, and will not go on.  The path may leave out
-   passes and attempts around the loop: then it is the one that began last.  NULL: RONDO_ENOTFOUND, and *ret_count is how many
-   passes have ended, -1 when no such loop has begun; or the log is damaged. */
+   passes and attempts around the loop: then it is the one that began last.  NULL: RONDO_ENOTFOUND, and *ret_count
+   is how many passes have ended, -1 when no such loop has begun; or the log is damaged. */
 struct act *look_then(rondo_run *run, const char *loop, int64_t pass, int64_t *ret_count, rondo_error *err);
 
 /* How a pass ended, or a step in it (NULL: the pass itself): false when it is not there.  Borrowed like its texts. */

@@ -36,6 +36,7 @@ F
 begin 0 cap.yaml
 raise "its cap is raised" 0 "pass 3" l:maxIterations=9
 calls "completed at its cap" "l.0:1 l.1:1 l.2:1 l.3:1"
+same "what happened before is told as it was" "$("$RONDO" events --store s.db --json "$id" | jq -rs '[.[] | select(.type == "iteration_start" or .type == "loop_end").data | .cap // .bound] | join(" ")')" "2 2 2 9 9 content == 'pass 3'"
 says "limits_changed l maxIterations=9"
 says "pass 3/9"
 replays "a completed run with a raised cap"
