@@ -380,7 +380,9 @@ typedef struct rondo_more_options {
     /* Resume, recover: limits that are others from now on, by the path of a loop or step in the definition ("" is the
        run): { "refine": { "maxIterations": 10 } }.  There are maxIterations, maxFailures, patience, stallRepeats,
        timeoutMs, budgetMs, budgetTokens, budgetNano and budgetCalls; the run has the last five.  An object, borrowed;
-       NULL: none.  RONDO_EINVAL: there is no such limit.  RONDO_ESTATE: it is used up already. */
+       NULL: none.  A loop that has ended by its limit is opened again, also in a run that has not ended; run_reopened
+       then has `goesOn`.  RONDO_EINVAL: there is no such limit.  RONDO_ESTATE: it is used up already, or others have
+       begun since the loop ended. */
     const rondo_value *limits;
 } rondo_more_options;
 #define RONDO_MORE_OPTIONS sizeof(rondo_more_options)
@@ -1142,7 +1144,7 @@ RONDO_API void rondo_flow_free(rondo_flow *flow); /* NULL is fine */
     X(RULE_FAILED, 27, "rule_failed")        /* a judge, score, retry.on or output failed; value: why */  \
     X(REVIEW, 28, "review")                  /* what a reviewer decided; value: its feedback */  \
     X(FORKED, 29, "run_forked")              /* from here on it is a run of its own */          \
-    X(REOPENED, 30, "run_reopened")          /* failed or cancelled, and taken up again */      \
+    X(REOPENED, 30, "run_reopened")          /* taken up again; `goesOn`: only loops are */      \
     X(RESERVE, 31, "budget_asked")           /* value: what a call may cost at most */          \
     X(GRANTED, 32, "budget_granted")         /* there is room for it: it may be made */         \
     X(REFUSED, 33, "budget_refused")         /* reason: which limit has no room for it */       \

@@ -75,9 +75,10 @@ static int stop_after_pass(struct running *r)
     if (r->status != RONDO_STATUS_RUNNING)
         return command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
     auto_buf struct buf next = { 0 };
-    running_put_next(r, *r->holder ? "cancel" : "resume", r->id, "", &next);
+    running_put_next(r, *r->holder ? "cancel" : r->waits ? "answer" : "resume", r->id, "", &next);
     if (!*r->holder)
-        return command_fail(r->line->command, "no process drives run %s: it has stopped; go on with: %s", r->id,
+        return command_fail(r->line->command, "no process drives run %s: %s: %s", r->id,
+                            r->waits ? "it waits for a person; see for what with" : "it has stopped; go on with",
                             buf_text(&next));
     int code = running_look(r);
     if (code != EXIT_OK)

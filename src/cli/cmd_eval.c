@@ -25,6 +25,7 @@
 
 struct eval_options {
     const char *data, *run, *at, *store;
+    int64_t pass;
 };
 
 /* Expressions and names of files come from outside: what is said of them is clean. */
@@ -216,9 +217,28 @@ static int evaluate_in(struct running *r, struct act *act)
     return code;
 }
 
+/* As the rules of a loop saw it after one of its passes. */
+static int evaluate_then(struct running *r)
+{
+    const struct eval_options *options = r->line->options;
+    rondo_error err;
+    int64_t count;
+    struct act *act = look_then(r->run, options->at, options->pass - 1, &count, &err);
+    if (act)
+        return evaluate_in(r, act);
+    if (err.code != RONDO_ENOTFOUND)
+        return running_fail(r, &err);
+    if (count < 0)
+        return command_fail(r->line->command, "run %s has no loop '%s' that has begun", r->id, options->at);
+    return command_fail(r->line->command, "--pass %lld: '%s' has %lld pass%s that %s ended", (long long)options->pass,
+                        options->at, (long long)count, count == 1 ? "" : "es", count == 1 ? "has" : "have");
+}
+
 static int evaluate_there(struct running *r)
 {
     const struct eval_options *options = r->line->options;
+    if (options->pass)
+        return evaluate_then(r);
     struct act *act = enter_path(&r->run->core, options->at ? options->at : "");
     if (act && act->node->scope)
         return evaluate_in(r, act);
@@ -245,6 +265,8 @@ static int cmd_eval(const struct cmdline *line)
         return usage_error(line->command, "--run and --data: variables can come from one only");
     if (options->at && !options->run)
         return usage_error(line->command, "--at is a place in a run: --run is missing");
+    if (options->pass && !options->at)
+        return usage_error(line->command, "--pass is one of a loop: --at is missing");
     return options->run ? evaluate_run(line) : evaluate_data(line);
 }
 
@@ -256,6 +278,8 @@ static const struct option options[] = {
       .help = "a stored run: what expressions of its workflow see in the end" },
     { "at", 0, OPT_TEXT, OPTION_AT(struct eval_options, at), "PATH",
       .help = "inside a loop or group of that run, with its history, best, iteration" },
+    { "pass", 0, OPT_LIMIT, OPTION_AT(struct eval_options, pass), "N",
+      .help = "with --at: as it was after this pass of the loop, counted from 1" },
     STORE_OPTION(struct eval_options),
     { NULL }
 };
@@ -272,7 +296,8 @@ const struct cmd command_eval = {
              "\n"
              "  rondo eval 'steps.review.score >= 8' --data run.json\n"
              "  rondo eval 'steps.refine.passes' --run r3f2\n"
-             "  rondo eval 'history.map(p, p.score)' --run r3f2 --at refine",
+             "  rondo eval 'history.map(p, p.score)' --run r3f2 --at refine\n"
+             "  rondo eval 'score >= 8 && iteration > 0' --run r3f2 --at refine --pass 2",
     .options = options,
     .size = sizeof(struct eval_options),
     .run = cmd_eval,

@@ -88,6 +88,7 @@ static int go_on(struct running *r)
     if (rc < 0)
         return running_fail(r, &err);
     r->past = r->run->kept_seq;
+    r->had_ended = has_ended(r) && !r->args->failed; // that says so itself
     return EXIT_OK;
 }
 

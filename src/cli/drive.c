@@ -13,6 +13,7 @@
 #include "cli/gates.h"
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
+#include "cli/next_limit.h"
 #include "cli/notify.h"
 #include "cli/screen.h"
 #include "cli/show.h"
@@ -69,6 +70,7 @@ struct drive {
     uint32_t unheard; // messages to loops that ended first
     bool is_live, tells;
     bool is_away;     // in the background: the terminal is the shell's
+    bool has_begun;   // something: a step
     bool has_changed; // since the last frame
     bool is_prompting; // the cursor stands behind a question
     bool is_cancelled;
@@ -281,6 +283,7 @@ static void on_event(struct drive *d, const rondo_event *ev)
     }
     if (d->tells)
         tell_event(&d->lines, &d->tell, ev);
+    d->has_begun |= ev->type == RONDO_EV_STEP_START;
     rows_event(d->rows, ev);
     gates_event(&d->gates, ev);
     if (d->options->rehearses && ev->type == RONDO_EV_LOOP_END && ev->code == RONDO_REASON_MAX_ITERATIONS)
@@ -542,8 +545,13 @@ static void add_notes(struct drive *d, const rondo_result *res)
     put_spent(&d->notes, "what came before the fork had cost ", &res->inherited, "");
     if (d->rows->status == RONDO_STATUS_CANCELLED && *res->error && !d->out_failed && !is_known)
         buf_printf(&d->notes, "%s\n", res->error);
-    if (d->run->stored && d->rows->status != RONDO_STATUS_COMPLETED)
-        add_next(d, "go on with: rondo resume ", "");
+    if (d->options->had_ended && !d->has_begun)
+        buf_puts(&d->notes, "there was nothing to do: the run stays as it had ended\n");
+    auto_buf struct buf limits = { 0 };
+    if (exit_code(d->run))
+        next_limit_put(&limits, d->run, d->rows);
+    if (d->run->stored && (d->rows->status != RONDO_STATUS_COMPLETED || limits.len))
+        add_next(d, "go on with: rondo resume ", buf_text(&limits));
     else if (d->run->stored && row_has_failed_items(d->rows->root))
         add_next(d, "run the failed items again: rondo resume ", " --failed");
 }

@@ -22,6 +22,7 @@ struct drive_options {
     bool rehearses;
     bool is_within; // this process works within the run, whose gates are then left to others
     bool has_output; // the file says what the answer is: null is one, then
+    bool had_ended; // before this program went on with it
     uint64_t past; // the last event that happened before this program went on with the run; 0: none
 };
 

@@ -2,9 +2,11 @@
 #include "cli/limit_option.h"
 
 #include "base/buf.h"
+#include "cli/show.h"
 #include "data/duration.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,4 +87,22 @@ int limit_option_read(const struct texts *given, json_t **ret, rondo_error *err)
         }
     *ret = all;
     return 0;
+}
+
+bool limit_option_put(struct buf *out, const char *path, const char *key, int64_t value)
+{
+    const struct limit *limit = find(key, strlen(key));
+    auto_buf struct buf word = { 0 };
+    if (!limit)
+        return false;
+    buf_printf(&word, "%s:%s=", path, key);
+    if (limit->kind == TIME_OF)
+        duration_put(&word, value);
+    else if (limit->kind == MONEY_OF)
+        buf_printf(&word, "%.9g", (double)value / 1e9);
+    else
+        buf_printf(&word, "%" PRId64, value);
+    buf_puts(out, " --limit ");
+    show_word(out, buf_text(&word));
+    return true;
 }

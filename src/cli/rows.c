@@ -771,7 +771,7 @@ static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
         if (row->kids[i] && !row->kids[i]->is_mended)
             row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
-    row->cap = limits_of(ev->run, row->node)->loop.cap;
+    row->cap = limits_at(ev->run, row->node, ev->seq)->loop.cap;
     row->pass_ns = rows_driven_ns(rows, ev->time_ns);
     row->next_ns = 0;
     row->pass_usage = row->usage;

@@ -291,6 +291,7 @@ int running_find(struct running *r)
     r->id = mem_strdup(row->id);
     r->holder = mem_strdup(row->holder);
     r->status = row->status;
+    r->waits = row->waiting && !*row->holder;
     r->about = row->about ? json_deep_copy(row->about) : json_object();
     r->past = row->last_seq;
     code = read_definition(r, journal);
@@ -445,7 +446,7 @@ int running_carry_out(struct running *r)
         .env = &r->env, .json = a->json, .quiet = a->quiet, .verbose = a->verbose,
         .no_color = r->line->no_color, .rehearses = r->rehearses, .past = r->past,
         .store = r->store ? store_path(r->store) : NULL, .has_output = r->flow->output.program != NULL,
-        .is_within = running_is_within(r),
+        .is_within = running_is_within(r), .had_ended = r->had_ended,
     };
     int code = drive(r->run, &options);
     if (a->notify && r->run->ended) // of a gate it was told

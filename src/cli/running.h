@@ -54,6 +54,8 @@ struct running {
     rondo_engine *engine;
     rondo_run *run;
     rondo_usage spent; // for the run, before it: counts as its own
+    bool waits; // for a person, and nobody drives it
+    bool had_ended; // the run had ended, and this command is to go on with it
     uint64_t past; // events that the run had before this command went on with it
 };
 

@@ -252,6 +252,65 @@ int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
     return show_found(run, ret);
 }
 
+/* ---- a pass that ended long ago --------------------------------------------------------------------------- */
+
+/* What the log says of the passes of a loop. */
+struct then {
+    const char *loop;
+    int64_t pass, count;
+    uint64_t seq; // the end of the pass; 0: it has none
+    uint32_t act;
+};
+
+static bool is_called(const char *path, const char *wanted)
+{
+    auto_buf struct buf id = { 0 }, plain = { 0 };
+    path_put_id(&id, path);
+    path_put_plain(&plain, path);
+    return strcmp(path, wanted) == 0 || strcmp(buf_text(&id), wanted) == 0 || strcmp(buf_text(&plain), wanted) == 0;
+}
+
+static void note_then(struct then *then, rondo_run *run, const struct reader *reader, const struct rondo_event *ev)
+{
+    struct place place;
+    if ((ev->type != RONDO_EV_STEP_START && ev->type != RONDO_EV_ITERATION_END) ||
+        !reader_place(reader, ev, &place) || !node_is_loop(place.node))
+        return;
+    buf_clear(&run->path);
+    path_put(&run->path, reader_find, reader, &place);
+    if (!is_called(buf_text(&run->path), then->loop))
+        return;
+    if (ev->type == RONDO_EV_STEP_START) {
+        then->count = 0;
+        then->seq = 0;
+        return;
+    }
+    then->count = (int64_t)ev->ordinal + 1;
+    if (ev->ordinal == then->pass) {
+        then->seq = ev->seq;
+        then->act = ev->act;
+    }
+}
+
+struct act *look_then(rondo_run *run, const char *loop, int64_t pass, int64_t *ret_count, rondo_error *err)
+{
+    struct then then = { .loop = loop, .pass = pass, .count = -1 };
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    reader_rewind(&reader, run);
+    while (reader_next(&reader, run, &ev, false) > 0) {
+        reader_note(&reader, run, &ev);
+        note_then(&then, run, &reader, &ev);
+    }
+    reader_clear(&reader);
+    *ret_count = then.count;
+    if (!then.seq) {
+        err_set(err, RONDO_ENOTFOUND, "no such pass has ended");
+        return NULL;
+    }
+    return resume_rewind(run, then.seq, err) == 0 ? run_act(&run->core, then.act) : NULL;
+}
+
 /* ---- history ---------------------------------------------------------------------------------------------- */
 
 struct rondo_history {

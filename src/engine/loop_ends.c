@@ -6,12 +6,14 @@
 #include "run/limits.h"
 
 /* The budget that was used up is the loop's own, or that of something around it. */
-static void find_budget(const struct reader *reader, const struct run *run, uint32_t slot, struct loop_end *end)
+static void find_budget(const struct reader *reader, const struct rondo_event *ev, struct loop_end *end)
 {
-    const rondo_budget *budget = &limits_of(run, reader->places[slot].node)->opts.budget;
+    const struct run *run = ev->run;
+    uint32_t slot = ev->act;
+    const rondo_budget *budget = &limits_at(run, reader->places[slot].node, ev->seq)->opts.budget;
     while (slot && !budget_limit(budget, end->reason)) {
         slot = reader->places[slot].parent;
-        budget = slot ? &limits_of(run, reader->places[slot].node)->opts.budget : &run->budget;
+        budget = slot ? &limits_at(run, reader->places[slot].node, ev->seq)->opts.budget : &run->budget;
     }
     end->budget = budget;
     end->spent = reader_usage(reader, slot);
@@ -22,7 +24,7 @@ static struct loop_end end_of(const struct rondo_event *ev)
 {
     const struct reader *reader = &run_of(ev->run)->reader;
     const struct loop_seen *loop = reader_loop(reader, ev->act);
-    struct loop_end end = { .node = limits_of(ev->run, reader->places[ev->act].node), .reason = ev->code,
+    struct loop_end end = { .node = limits_at(ev->run, reader->places[ev->act].node, ev->seq), .reason = ev->code,
                             .passes = ev->ordinal,
                             .best = -1 };
     bool has_passed = node_is_loop(end.node) && loop && ev->ordinal;
@@ -34,7 +36,7 @@ static struct loop_end end_of(const struct rondo_event *ev)
     }
     end.error = json_string_value(json_object_get(ev->value, "message"));
     end.timeout_ms = end.node->opts.timeout_ms;
-    find_budget(reader, ev->run, ev->act, &end);
+    find_budget(reader, ev, &end);
     return end;
 }
 

@@ -131,6 +131,11 @@ static int rebuild(rondo_run *run, uint64_t last, struct reopen *reopen, rondo_e
     return rc;
 }
 
+int resume_rewind(rondo_run *run, uint64_t last, rondo_error *err)
+{
+    return rebuild(run, last, NULL, err);
+}
+
 /* From now on, and when its log is applied once more. */
 static void note_mends(rondo_run *run, int mends)
 {
@@ -140,7 +145,7 @@ static void note_mends(rondo_run *run, int mends)
 
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err)
 {
-    if (ev->seq != run->core.seq + 1 || !run->core.status)
+    if (ev->seq != run->core.seq + 1 || (!run->core.status && !json_object_get(ev->value, "goesOn")))
         return err_set(err, RONDO_ESTORE, "event %llu (%s) does not fit what came before it",
                        (unsigned long long)ev->seq, event_type_text(ev->type));
     add_undone(run, json_object_get(ev->value, "undone"));
@@ -194,17 +199,29 @@ static void watch_loops(struct reopen *reopen, const struct run *run, const json
     }
 }
 
-static int check_loops(rondo_run *run, const struct reopen *reopen, rondo_error *err)
+static int refuse_raise(const rondo_run *run, const struct reopen_loop *loop, enum reopen_raise raise, rondo_error *err)
 {
+    if (raise == RAISE_NOTHING)
+        return err_set(err, RONDO_ESTATE, "loop '%s' has ended (%s): another limit would change nothing",
+                       loop->node->name, rondo_reason_text(loop->reason));
+    if (raise == RAISE_CLOSING)
+        return err_set(err, RONDO_ESTATE, "loop '%s' has ended, and so will what is around it: resume the run first, "
+                       "and then with this limit", loop->node->name);
+    return err_set(err, RONDO_ESTATE, "loop '%s' has ended, and others have begun since then: "
+                   "rondo fork %s --at %s.%u, and resume the fork with this limit",
+                   loop->node->name, run->id, loop->path, loop->passes ? loop->passes - 1 : 0);
+}
+
+/* *ret: does one of them open again? */
+static int check_loops(rondo_run *run, struct reopen *reopen, bool *ret, rondo_error *err)
+{
+    *ret = false;
     for (uint32_t i = 0; i < reopen->loop_count; i++) {
         const struct reopen_loop *loop = &reopen->loops[i];
-        if (loop->end && !reopen_can_raise(loop))
-            return err_set(err, RONDO_ESTATE, "loop '%s' has ended (%s): another limit would change nothing",
-                           loop->node->name, rondo_reason_text(loop->reason));
-        if (loop->end && loop->is_past)
-            return err_set(err, RONDO_ESTATE, "loop '%s' has ended, and others have begun since then: "
-                           "rondo fork %s --at %s.%u, and resume the fork with this limit",
-                           loop->node->name, run->id, loop->path, loop->passes ? loop->passes - 1 : 0);
+        enum reopen_raise raise = reopen_raise(reopen, &run->core, loop);
+        if (raise > RAISE_OPENS)
+            return refuse_raise(run, loop, raise, err);
+        *ret |= raise == RAISE_OPENS;
     }
     return 0;
 }
@@ -254,12 +271,13 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, const st
                       rondo_error *err)
 {
     struct reopen reopen = { .wish = wish };
+    bool opens;
     note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
     uint64_t last = run->core.seq;
     watch_loops(&reopen, &run->core, runs_more(options).limits);
     int rc = rebuild(run, last, &reopen, err);
     if (rc == 0)
-        rc = check_loops(run, &reopen, err);
+        rc = check_loops(run, &reopen, &opens, err);
     if (rc == 0)
         rc = open_rest(run, last, &reopen, ret, err);
     if (rc == 0)
@@ -304,6 +322,28 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct
     ruleset_note(value);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
+    return 0;
+}
+
+int resume_raise(rondo_run *run, const json_t *limits, rondo_error *err)
+{
+    struct reopen reopen = { .goes_on = true };
+    json_t *value = NULL;
+    uint64_t last = run->core.seq;
+    bool opens = false;
+    watch_loops(&reopen, &run->core, limits);
+    int rc = reopen.loop_count ? rebuild(run, last, &reopen, err) : 0;
+    if (rc == 0)
+        rc = check_loops(run, &reopen, &opens, err);
+    if (rc == 0 && opens)
+        rc = open_rest(run, last, &reopen, &value, err);
+    reopen_clear(&reopen);
+    if (rc < 0 || !value) {
+        json_decref(value);
+        return rc;
+    }
+    ruleset_note(value);
+    shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_REOPENED, .flags = EF_VALUE, .value = value });
     return 0;
 }
 

@@ -460,6 +460,8 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     run->ahead_ns = MAX(run->core.now_ns - shell_now_ns(run->engine), 0);
     if (rc == 0 && reopens)
         rc = resume_reopen(run, options, more.failed_items ? &(struct mend_wish){ NULL } : NULL, err);
+    if (rc == 0 && goes_on && !reopens && !run->core.status && more.limits)
+        rc = resume_raise(run, more.limits, err);
     if (rc == 0 && goes_on && more.limits)
         rc = run->core.status ? err_set(err, RONDO_ESTATE, "the run has ended: its limits change when it is reopened")
                               : resume_check_limits(run, more.limits, err);

@@ -450,11 +450,18 @@ void resume_change_limits(rondo_run *run, const json_t *limits);
 struct mend_wish;
 int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, rondo_error *err);
 
+/* Limits of a run that has not ended are to change: loops that have ended by them are opened again, and run_reopened is
+   the run's next event.  RONDO_ESTATE: it is too late for one of them. */
+int resume_raise(rondo_run *run, const json_t *limits, rondo_error *err);
+
 /* The value of run_reopened for a fork in which one item is done again: mend.h.  RONDO_ENOTFOUND: there is none. */
 int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err);
 
 /* While a log is replayed: run_reopened comes next, and the run becomes what it was about. */
 int resume_undo(rondo_run *run, const struct rondo_event *ev, rondo_error *err);
+
+/* The run becomes what it was after this event; for a run that is only looked at. */
+int resume_rewind(rondo_run *run, uint64_t last, rondo_error *err);
 
 /* Was this event undone when the run was taken up again? */
 bool resume_is_undone(const rondo_run *run, uint64_t seq);
@@ -554,6 +561,11 @@ json_t *deliver_content_at(rondo_run *run, uint64_t seq);
 
 rondo_history *look_history(rondo_run *run, struct act *loop);
 const rondo_node *look_loop(const rondo_history *h); // whose it is
+
+/* The run becomes what it was when this pass (from 0) of a loop had ended, and will not go on.  The path may leave out
+   passes and attempts around the loop: then it is the one that began last.  NULL: RONDO_ENOTFOUND, and *ret_count
+   is how many passes have ended, -1 when no such loop has begun; or the log is damaged. */
+struct act *look_then(rondo_run *run, const char *loop, int64_t pass, int64_t *ret_count, rondo_error *err);
 
 /* How a pass ended, or a step in it (NULL: the pass itself): false when it is not there.  Borrowed like its texts. */
 bool look_pass_result(rondo_history *h, int64_t pass, const char *step, rondo_result *ret);

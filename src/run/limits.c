@@ -117,12 +117,17 @@ static void set(rondo_node *node, const struct limit *row, int64_t value)
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
-const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node)
+const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint64_t seq)
 {
-    for (uint32_t i = 0; i < run->limited_count; i++)
-        if (run->limited[i].node == node)
+    for (uint32_t i = run->limited_count; i--;)
+        if (run->limited[i].node == node && run->limited[i].seq <= seq)
             return &run->limited[i].changed;
     return node;
+}
+
+const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node)
+{
+    return limits_at(run, node, UINT64_MAX);
 }
 
 /* Names are joined by dots; a body without one stands for what is in it. */
@@ -246,14 +251,12 @@ bool limits_admits(struct run *run, const struct rondo_event *ev)
     return path && json_is_object(limits) && (!*path || node) && limits_check(run, node, limits, &err) == 0;
 }
 
-static rondo_node *changed_copy(struct run *run, const rondo_node *node)
+static rondo_node *changed_copy(struct run *run, const rondo_node *node, uint64_t seq)
 {
-    for (uint32_t i = 0; i < run->limited_count; i++)
-        if (run->limited[i].node == node)
-            return &run->limited[i].changed;
+    const rondo_node now = *limits_of(run, node);
     mem_grow(&run->limited, &run->limited_cap, run->limited_count, sizeof *run->limited);
     struct limited *limited = &run->limited[run->limited_count++];
-    *limited = (struct limited){ node, *node };
+    *limited = (struct limited){ node, now, seq };
     return &limited->changed;
 }
 
@@ -262,7 +265,7 @@ void limits_apply(struct run *run, struct rondo_event *ev)
     const json_t *limits = json_object_get(ev->value, "limits");
     const char *path = path_of(ev->value), *key;
     const rondo_node *node = *path ? limits_node(run, path) : NULL;
-    rondo_node *changed = node ? changed_copy(run, node) : NULL;
+    rondo_node *changed = node ? changed_copy(run, node, ev->seq) : NULL;
     json_t *value;
     run->has_new_limits = true;
     if (!node)

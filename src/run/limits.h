@@ -14,6 +14,7 @@
 struct limited {
     const rondo_node *node;
     rondo_node changed; // shares all that it points to
+    uint64_t seq;       // of the event since which it counts; a later one for the same node takes its place
 };
 
 const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node);
@@ -23,6 +24,9 @@ static inline const rondo_node *limits_of(const struct run *run, const rondo_nod
 {
     return LIKELY(!run->limited_count) ? node : limits_find_changed(run, node);
 }
+
+/* As they were when this event happened: for those who look back. */
+const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint64_t seq);
 
 /* The node with this path in the definition of the run; NULL. */
 const rondo_node *limits_node(const struct run *run, const char *path);

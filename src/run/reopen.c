@@ -89,9 +89,12 @@ void reopen_clear(struct reopen *reopen)
     for (uint32_t i = 0; i < reopen->count; i++)
         mem_free(reopen->endings[i].undone);
     mem_free(reopen->endings);
-    for (uint32_t i = 0; i < reopen->loop_count; i++)
+    for (uint32_t i = 0; i < reopen->loop_count; i++) {
         mem_free(reopen->loops[i].path);
+        mem_free(reopen->loops[i].unstarted.undone);
+    }
     mem_free(reopen->loops);
+    mem_free(reopen->was_open);
     *reopen = (struct reopen){ 0 };
 }
 
@@ -99,6 +102,12 @@ static void note(struct ending *e, uint64_t seq)
 {
     mem_grow(&e->undone, &e->cap, e->count, sizeof *e->undone);
     e->undone[e->count++] = seq;
+}
+
+static void note_all(struct ending *all, const struct ending *e)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        note(all, e->undone[i]);
 }
 
 static void begin(struct ending *e)
@@ -111,7 +120,7 @@ static void see_end(struct reopen *reopen, struct run *run, const struct rondo_e
 {
     struct act *act = run_act(run, ev->act);
     struct ending *e = ending_at(reopen, ev->act);
-    if (ev->flags & EF_UNSTARTED || (node_is_leaf(act->node) && !coordinator_is_place(act)))
+    if (node_is_leaf(act->node) && !coordinator_is_place(act))
         return;
     e->failed = ev->type == RONDO_EV_STEP_FAILED;
     note(e, ev->seq);
@@ -141,8 +150,27 @@ static void watch_start(struct reopen *reopen, const rondo_node *node)
     }
 }
 
+/* A step beside it, or beside what is around it, that did not start: that is decided once more. */
+static void watch_unstarted(struct reopen *reopen, const struct rondo_event *ev)
+{
+    for (uint32_t i = 0; i < reopen->loop_count; i++) {
+        struct reopen_loop *loop = &reopen->loops[i];
+        uint32_t slot = loop->slot;
+        if (!loop->end || loop->is_past)
+            continue;
+        while (slot && slot != ev->parent)
+            slot = ending_at(reopen, slot)->parent;
+        if (slot == ev->parent)
+            note(&loop->unstarted, ev->seq);
+    }
+}
+
 static void watch_end(struct reopen *reopen, struct run *run, const struct act *act, const struct rondo_event *ev)
 {
+    const struct act *outer = NULL;
+    for (uint32_t slot = act->parent; slot; slot = run_act(run, slot)->parent)
+        if (node_is_loop(run_act(run, slot)->node) || run_act(run, slot)->node->kind == RONDO_KIND_EACH)
+            outer = run_act(run, slot);
     for (uint32_t i = 0; i < reopen->loop_count; i++) {
         struct reopen_loop *loop = &reopen->loops[i];
         struct buf path = { 0 };
@@ -150,22 +178,101 @@ static void watch_end(struct reopen *reopen, struct run *run, const struct act *
             continue;
         path_put_act(&path, run, act);
         mem_free(loop->path);
-        *loop = (struct reopen_loop){ act->node, buf_take(&path), act->slot, ev->ordinal, ev->code, ev->seq };
+        begin(&loop->unstarted);
+        *loop = (struct reopen_loop){ .node = act->node, .path = buf_take(&path), .slot = act->slot,
+                                      .passes = ev->ordinal, .outer = outer ? outer->slot : 0,
+                                      .outer_gen = outer ? outer->gen : 0, .reason = ev->code, .end = ev->seq,
+                                      .unstarted = loop->unstarted };
     }
 }
 
-bool reopen_can_raise(const struct reopen_loop *loop)
+/* One that failed in a run that goes on is tried again when that has ended. */
+static bool can_raise(const struct reopen *reopen, const struct reopen_loop *loop)
 {
     static const unsigned by_limits = 1u << RONDO_REASON_MAX_ITERATIONS | 1u << RONDO_REASON_PLATEAU |
                                       1u << RONDO_REASON_STALLED | 1u << RONDO_REASON_OSCILLATING |
                                       1u << RONDO_REASON_TOKENS | 1u << RONDO_REASON_COST |
                                       1u << RONDO_REASON_CALLS | 1u << RONDO_REASON_TIME | 1u << RONDO_REASON_FAILED;
+    if (loop->reason == RONDO_REASON_FAILED && reopen->goes_on && loop->node->loop.on_error != RONDO_ERROR_CONTINUES)
+        return false;
     return by_limits >> loop->reason & 1;
+}
+
+static bool is_open(struct run *run, uint32_t slot)
+{
+    return run_act(run, slot)->state != ACT_FREE;
+}
+
+/* The nearest loop around it waits for its next pass, and then begins this one anew. */
+static bool is_between(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
+{
+    uint32_t slot = ending_at(reopen, loop->slot)->parent;
+    while (slot && !ending_at(reopen, slot)->is_loop)
+        slot = ending_at(reopen, slot)->parent;
+    const struct ending *e = ending_at(reopen, slot);
+    return slot && (e->is_between || (reopen->goes_on && is_open(run, slot) && !e->pass_open));
+}
+
+static bool is_closing(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
+{
+    uint32_t slot = ending_at(reopen, loop->slot)->parent;
+    while (slot && !is_open(run, slot))
+        slot = ending_at(reopen, slot)->parent;
+    for (; slot; slot = run_act(run, slot)->parent)
+        if (run_act(run, slot)->close)
+            return true;
+    return run_act(run, 0)->close;
+}
+
+/* It went wrong, and is taken up again with the run. */
+static bool comes_back(struct reopen *reopen, struct run *run, uint32_t slot)
+{
+    while (slot && run_act(run, slot)->is_held && !ending_at(reopen, slot)->is_final)
+        slot = run_act(run, slot)->parent;
+    return !slot && !reopen->goes_on;
+}
+
+/* What is around it has not ended, or is taken up again with the run. */
+static bool may_begin_anew(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
+{
+    uint32_t slot = loop->outer;
+    if (!slot || run_act(run, slot)->gen != loop->outer_gen)
+        return false;
+    return reopen->goes_on ? is_open(run, slot) && !run_act(run, slot)->close : comes_back(reopen, run, slot);
+}
+
+/* The loop itself is, at one of the places that it has in the run.  What its detector said there counts no longer. */
+static bool is_back(struct reopen *reopen, struct run *run, const rondo_node *loop, struct ending *all)
+{
+    bool is = false;
+    for (uint32_t slot = 1; slot < run->act_count; slot++) {
+        if (run_act(run, slot)->node != loop || !comes_back(reopen, run, slot))
+            continue;
+        is = true;
+        if (all && ending_at(reopen, slot)->detector)
+            note(all, ending_at(reopen, slot)->detector);
+    }
+    return is;
+}
+
+enum reopen_raise reopen_raise(struct reopen *reopen, struct run *run, const struct reopen_loop *loop)
+{
+    bool begins_anew = loop->end && may_begin_anew(reopen, run, loop);
+    if (!loop->end || is_back(reopen, run, loop->node, NULL))
+        return RAISE_WORKS;
+    if (!can_raise(reopen, loop))
+        return begins_anew ? RAISE_WORKS : RAISE_NOTHING;
+    if (loop->is_past)
+        return begins_anew ? RAISE_WORKS : RAISE_PAST;
+    if (is_between(reopen, run, loop))
+        return RAISE_WORKS;
+    return reopen->goes_on && is_closing(reopen, run, loop) ? RAISE_CLOSING : RAISE_OPENS;
 }
 
 static void see_pass(struct ending *e, const struct act *act, const struct rondo_event *ev)
 {
     e->detector = 0;
+    e->is_between = false;
     e->last_pass_end = ev->type == RONDO_EV_ITERATION_END ? ev->seq : 0;
     bool went_wrong = act->close || ev->code != RONDO_STATUS_COMPLETED;
     e->pass_open = ev->type == RONDO_EV_ITERATION_START;
@@ -184,6 +291,7 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
     case RONDO_EV_STEP_START:
         begin(ending_at(reopen, ev->act));
         ending_at(reopen, ev->act)->parent = ev->parent;
+        ending_at(reopen, ev->act)->is_loop = node_is_loop(run_act(run, ev->parent)->node->children[ev->child].node);
         watch_start(reopen, run_act(run, ev->parent)->node->children[ev->child].node);
         if (!ev->parent && !ev->child)
             reopen->root = ev->act;
@@ -191,13 +299,21 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
     case RONDO_EV_STEP_END:
     case RONDO_EV_STEP_FAILED:
     case RONDO_EV_STEP_SKIPPED:
-    case RONDO_EV_STEP_CANCELLED: see_end(reopen, run, ev); break;
+    case RONDO_EV_STEP_CANCELLED:
+        if (ev->flags & EF_UNSTARTED)
+            watch_unstarted(reopen, ev);
+        else
+            see_end(reopen, run, ev);
+        break;
     case RONDO_EV_DETECTOR: ending_at(reopen, ev->act)->detector = ev->seq; break;
     case RONDO_EV_ITERATION_START:
     case RONDO_EV_ITERATION_END: see_pass(ending_at(reopen, ev->act), run_act(run, ev->act), ev); break;
     case RONDO_EV_DELAY:
     case RONDO_EV_LOOP_PAUSED:
-    case RONDO_EV_MEMORY_TRIM: ending_at(reopen, ev->act)->pass_end = 0; break;
+    case RONDO_EV_MEMORY_TRIM:
+        ending_at(reopen, ev->act)->pass_end = 0;
+        ending_at(reopen, ev->act)->is_between = true;
+        break;
     case RONDO_EV_CANCEL:
     case RONDO_EV_TIMER:
         if (closes(ev))
@@ -215,9 +331,7 @@ void reopen_see(struct reopen *reopen, struct run *run, const struct rondo_event
 /* An activation, and those held in it that are wanted back. */
 static void collect(struct reopen *reopen, struct run *run, const struct act *act, struct ending *all)
 {
-    const struct ending *e = ending_at(reopen, act->slot);
-    for (uint32_t i = 0; i < e->count; i++)
-        note(all, e->undone[i]);
+    note_all(all, ending_at(reopen, act->slot));
     for (uint32_t slot = act->held; slot; slot = run_act(run, slot)->next_sibling)
         if (!ending_at(reopen, slot)->is_final)
             collect(reopen, run, run_act(run, slot), all);
@@ -229,15 +343,16 @@ static int by_number(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The ends of a loop and of everything around it; of a pass around it, too. */
-static void collect_around(struct reopen *reopen, const struct reopen_loop *loop, struct ending *all)
+/* The ends of a loop and of everything around it that has ended; of a pass around it, too. */
+static void collect_around(struct reopen *reopen, struct run *run, const struct reopen_loop *loop, struct ending *all)
 {
-    if (ending_at(reopen, loop->slot)->detector)
-        note(all, ending_at(reopen, loop->slot)->detector);
-    for (uint32_t slot = loop->slot; slot; slot = ending_at(reopen, slot)->parent) {
+    note_all(all, &loop->unstarted);
+    for (uint32_t slot = loop->slot; slot && !(reopen->goes_on && is_open(run, slot));
+         slot = ending_at(reopen, slot)->parent) {
         const struct ending *e = ending_at(reopen, slot);
-        for (uint32_t i = 0; i < e->count; i++)
-            note(all, e->undone[i]);
+        note_all(all, e);
+        if (e->detector)
+            note(all, e->detector);
         if (slot != loop->slot && e->last_pass_end)
             note(all, e->last_pass_end);
     }
@@ -249,14 +364,27 @@ static bool has_completed(struct run *run, uint32_t root)
     return root && !run_act(run, root)->is_held && run_result(run)->status == RONDO_STATUS_COMPLETED;
 }
 
+static void note_open(struct reopen *reopen, struct run *run)
+{
+    mem_free(reopen->was_open);
+    reopen->was_count = run->act_count;
+    reopen->was_open = mem_zalloc(run->act_count * sizeof *reopen->was_open);
+    for (uint32_t slot = 0; slot < run->act_count; slot++)
+        reopen->was_open[slot] = is_open(run, slot);
+}
+
 json_t *reopen_undone(struct reopen *reopen, struct run *run)
 {
     struct ending all = { 0 };
     json_t *list = json_array();
-    collect(reopen, run, run_act(run, 0), &all); // workflow_end at least
+    if (reopen->goes_on)
+        note_open(reopen, run);
+    else
+        collect(reopen, run, run_act(run, 0), &all); // workflow_end at least
     for (uint32_t i = 0; i < reopen->loop_count; i++)
-        if (reopen->loops[i].end && !reopen->loops[i].is_past && reopen_can_raise(&reopen->loops[i]))
-            collect_around(reopen, &reopen->loops[i], &all);
+        if (!is_back(reopen, run, reopen->loops[i].node, &all) &&
+            reopen_raise(reopen, run, &reopen->loops[i]) == RAISE_OPENS)
+            collect_around(reopen, run, &reopen->loops[i], &all);
     if (reopen->wish && has_completed(run, reopen->root))
         collect(reopen, run, run_act(run, reopen->root), &all);
     qsort(all.undone, all.count, sizeof *all.undone, by_number);
@@ -433,7 +561,7 @@ json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undon
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);
         const struct ending *e = slot < reopen->count ? &reopen->endings[slot] : &nothing;
-        if (act->state == ACT_FREE)
+        if (act->state == ACT_FREE || (slot < reopen->was_count && reopen->was_open[slot]))
             continue;
         json_array_append_new(lists.slots, json_integer(slot));
         if (act->close) // by an action inside: it only has to end
@@ -445,6 +573,8 @@ json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undon
     }
     json_t *value = json_pack("{s:o, s:o, s:o, s:o}", "again", lists.again, "undone", undone, "slots", lists.slots,
                               "kids", lists.kids);
+    if (reopen->goes_on)
+        json_object_set_new(value, "goesOn", json_true());
     if (reopen->wish) {
         json_object_set_new(value, "keeps", json_integer(run->mends));
         json_object_set(value, "mended", mended);

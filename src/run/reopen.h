@@ -1,4 +1,5 @@
-/* reopen.h - taking up a run that failed or was cancelled.
+/* reopen.h - taking up a run that failed or was cancelled; and loops that a larger limit opens again, also in a run
+   that goes on.
 
    The log stays as it is, and what completed stays done.  Left out is only what ended containers on the
    way from the run's end down to the leaves that went wrong: their ends, and what closed them.  Applied
@@ -13,6 +14,7 @@
        kids     [slot, child, ordinal, attempt]: children that are put back
        again    paths of those that had begun before, as they will be called
        limits   of the whole run, where they were changed
+       goesOn   true: the run had not ended, only loops are open again; run_resumed follows
        keeps, mended   items of an each that are done again: mend.h
 
    All this works because the slot of a container that went wrong is kept empty (act_hold()) for as long as
@@ -30,6 +32,7 @@ struct ending {
     bool pass_open;    // loops: the pass has not ended
     bool failed;       // and was not cancelled
     bool is_final;     // what is around it does not want it back
+    bool is_loop, is_between; // is_between: it waits for its next pass
     uint32_t parent;   // its slot
     uint64_t last_pass_end, detector; // loops: the end of the last pass, and a detector that spoke behind it; 0
 };
@@ -39,9 +42,20 @@ struct reopen_loop {
     const rondo_node *node;
     char *path; // as it ended; owned
     uint32_t slot, passes;
+    uint32_t outer, outer_gen; // the outermost loop or each around it; 0: there is none
     uint8_t reason;
     uint64_t end;  // its loop_end; 0: it has not ended
     bool is_past;  // something else has started since then
+    struct ending unstarted; // steps beside it that did not start since then
+};
+
+/* What another limit does to a loop that is watched. */
+enum reopen_raise {
+    RAISE_WORKS,   // it has not ended, or what is around it begins it anew: nothing is to be opened
+    RAISE_OPENS,   // it is open again
+    RAISE_NOTHING, // it did not end by a limit
+    RAISE_PAST,    // something else has started since then
+    RAISE_CLOSING, // what is around it is ending
 };
 
 /* In the caller's storage, all zero at first. */
@@ -52,6 +66,9 @@ struct reopen {
     uint32_t loop_count;
     uint32_t root; // its slot
     const struct mend_wish *wish; // only this is done again, and what was cancelled; NULL: all that went wrong
+    bool goes_on;                 // the run has not ended: only loops are opened again
+    bool *was_open;               // then: by slot, what was open before
+    uint32_t was_count;
 };
 
 void reopen_clear(struct reopen *reopen);
@@ -65,7 +82,7 @@ void reopen_watch(struct reopen *reopen, const rondo_node *loop);
 /* After the whole log: which events are to be left out, by seq, ascending; new.  Of loops that are watched too, as far
    as they have ended by a limit and nothing else has started since then. */
 json_t *reopen_undone(struct reopen *reopen, struct run *run);
-bool reopen_can_raise(const struct reopen_loop *loop);
+enum reopen_raise reopen_raise(struct reopen *reopen, struct run *run, const struct reopen_loop *loop);
 
 /* After the log was applied without them: the value of run_reopened; takes undone, new.  stale: a list, to which slots
    of containers are added whose ends should not be left out, see mend_rows(). */

@@ -331,8 +331,11 @@ static void command_for(struct run *run, const struct rondo_event *ev)
             time_off(run, run_act(run, run->mail.off));
         break;
     case RONDO_EV_REFUSED: answer(run, ev, ev->code); break;
-    case RONDO_EV_RESUMED:
-    case RONDO_EV_REOPENED: run_derive_commands(run); break;
+    case RONDO_EV_REOPENED:
+        if (json_object_get(ev->value, "goesOn")) // run_resumed follows
+            break;
+        // fall through
+    case RONDO_EV_RESUMED: run_derive_commands(run); break;
     case RONDO_EV_LIMITS: time_limits(run, ev); break;
     case RONDO_EV_WORKFLOW_START: start_timers(run, run_act(run, 0)); break;
     case RONDO_EV_TIMER: // it may be a limit

@@ -110,6 +110,19 @@ value 0 '["jazz",7,"failed"]' '[inputs.topic, state.n, steps.publish.status]' --
 for at in publish all none refine.draft refine..draft .; do
     value 3 "rondo eval: run $id has no loop or group '$at' that can be looked into" 1 --at $at
 done
+# After one of its passes, when nothing of what followed had happened.
+value 0 '[0,3.0,3.0]' '[iteration, score, best.score]' --at refine --pass 1
+value 0 '[1,9.0,9.0,[3.0,9.0]]' '[iteration, score, best.score, history.map(p, p.score)]' --at refine --pass 2
+value 0 '[2,5.0,9.0]' '[iteration, score, best.score]' --at refine --pass 3
+value 0 '["draft on jazz, pass 1",{"score":9},"completed"]' '[steps.draft.content, steps.rate.result, status]' --at refine --pass 2
+value 0 '[7,false,false]' '[state.n, has(steps.publish.status), has(steps.refine.score)]' --at refine --pass 3
+value 3 "rondo eval: --pass 4: 'refine' has 3 passes that have ended" 1 --at refine --pass 4
+value 3 "rondo eval: run $id has no loop 'all' that has begun" 1 --at all --pass 1
+value 3 "rondo eval: run $id has no loop 'refin' that has begun" 1 --at refin --pass 1
+"$RONDO" eval 1 --run "$id" --pass 1 >out 2>err
+[ $? = 3 ] && grep -q -- '--at is missing' err && ok || bad "--pass alone"
+"$RONDO" eval 1 --run "$id" --at refine --pass 0 >out 2>err
+[ $? = 3 ] && ok || bad "pass 0: $(cat err)"
 "$RONDO" eval 1 --at refine >out 2>err
 [ $? = 3 ] && grep -q -- '--run is missing' err && ok || bad "--at alone"
 "$RONDO" eval 1 --run "$id" --data x.json >out 2>err
@@ -166,6 +179,11 @@ for _ in open ended; do
     value 0 '[1,2,"completed"]' '[iteration, steps.inner.passes, steps.part.status]' --at outer.group
     value 0 '["completed","completed"]' 'history.map(p, p.status)' --at light
     value 0 '["green","red"]' 'steps.filter(k, k in ["red", "green"]).map(k, k).sort()' --at light
+    value 0 '[0,1,true]' '[iteration, size(history), history[0].result.n <= 2]' --at outer.0.group.inner --pass 1
+    value 0 '[1,2,true]' '[iteration, size(history), history[0].result.n <= 2]' --at outer.0.group.inner --pass 2
+    value 0 '[1,2,false]' '[iteration, size(history), history[0].result.n <= 2]' --at outer.group.inner --pass 2
+    value 0 '[0,["completed"]]' '[iteration, history.map(p, p.status)]' --at outer --pass 1
+    value 0 '["completed"]' 'history.map(p, p.status)' --at light --pass 1
     value 3 "rondo eval: run $id has no loop or group 'part' that can be looked into" 1 --at part
     value 3 "rondo eval: run $id has no loop or group 'outer.inner' that can be looked into" 1 --at outer.inner
     "$RONDO" show --json "$id" | grep -qF '"path":"light.0.red"' && ok || bad "the pass in which a state was visited"

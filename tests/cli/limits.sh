@@ -36,6 +36,7 @@ F
 begin 0 cap.yaml
 raise "its cap is raised" 0 "pass 3" l:maxIterations=9
 calls "completed at its cap" "l.0:1 l.1:1 l.2:1 l.3:1"
+same "what happened before is told as it was" "$("$RONDO" events --store s.db --json "$id" | jq -rs '[.[] | select(.type == "iteration_start" or .type == "loop_end").data | .cap // .bound] | join(" ")')" "2 2 2 9 9 content == 'pass 3'"
 says "limits_changed l maxIterations=9"
 says "pass 3/9"
 replays "a completed run with a raised cap"
@@ -135,6 +136,153 @@ id=$(sed -n 's/.*rondo resume \(r[0-9a-f]*\).*/\1/p' err)
 raise "works" 0 same l:maxIterations=3
 same "and goes on from there" "$(grep -c '^l.2$' calls) $(grep -c '^publish$' calls)" "1 2"
 replays "the fork"
+
+# ---- loops that have ended in a run that has not ---------------------------------------------------------------------
+newest() { "$RONDO" runs --store s.db --json --limit 1 | jq -r .id; }
+forks() { # NAME: the fork that the refusal names
+    local at
+    at=$(sed -n "s/.*rondo fork $id --at \([^,]*\), and resume.*/\1/p" err)
+    check "$1: the fork that it names" 0 "" sh -c "\"$RONDO\" fork --store s.db $id --at '$at' >/dev/null"
+    id=$(newest)
+}
+# k kills its driver while it is at work, b is at work until it may end.
+more="$agents
+  k: { run: 'echo \$RONDO_PATH >>calls; [ -e good ] || kill -9 \$PPID; echo k' }
+  slow: { run: 'echo \$RONDO_PATH >>calls; touch began; while [ ! -e good ]; do sleep 0.02; done; echo slow' }"
+killed() { # FILE: runs it until it kills itself; id is the run's
+    rm -f calls good began
+    { "$RONDO" run --store s.db "$1" >out 2>err; } 2>/dev/null
+    id=$(newest)
+    touch good
+}
+
+flow beside.yaml <<F
+name: beside
+$more
+steps:
+  - { id: a, agent: n, loop: { maxIterations: 2 } }
+  - { id: b, run: 'sleep 0.3; echo \$RONDO_PATH >>calls; [ -e good ] || kill -9 \$PPID' }
+  - { id: join, agent: same, dependsOn: [a, b] }
+F
+killed beside.yaml
+raise "a loop beside what was at work" 0 same a:maxIterations=4
+calls "beside" "a.0:1 a.1:1 a.2:1 a.3:1 b:2 join:1"
+says "run_resumed: again b"
+replays "a loop that was opened again beside what was at work"
+same "its passes are one loop's" "$("$RONDO" history --store s.db --json "$id" a | wc -l | tr -d ' ')" 4
+
+killed beside.yaml
+raise "less than it has" 3 "" a:maxIterations=2
+says "a: maxIterations 2 is used up already (2): give it more"
+check "then it goes on as it was" 0 same "$RONDO" resume --store s.db "$id"
+calls "as it was" "a.0:1 a.1:1 b:2 join:1"
+
+killed beside.yaml
+"$RONDO" resume --store s.db "$id" --limit a:maxIterations=3 >/dev/null 2>&1
+raise "once more when it has ended" 3 "" a:maxIterations=5
+says "others have begun since then: rondo fork $id --at a.2, and resume"
+forks "when it has ended"
+raise "which works" 0 same a:maxIterations=5
+same "there" "$(grep -c '^a.[234]$' calls) $(grep -c '^join$' calls)" "4 2"
+
+# It is stopped behind the loop, before the next step.
+flow stopped.yaml <<F
+name: stopped
+$more
+steps:
+  - { id: l, run: 'echo \$RONDO_PATH >>calls; touch began; while [ ! -e good ]; do sleep 0.02; done; echo pass \$RONDO_PASS', loop: { maxIterations: 1 } }
+  - { id: publish, agent: same, dependsOn: [l] }
+F
+rm -f calls good began
+"$RONDO" run --store s.db stopped.yaml >out 2>err &
+while [ ! -e began ]; do sleep 0.02; done
+id=$(newest)
+"$RONDO" cancel --store s.db --after-pass "$id" 2>/dev/null
+touch good
+wait $!
+raise "a loop behind whose last pass the run was stopped" 0 same l:maxIterations=3
+calls "stopped" "l.0:1 l.1:1 l.2:1 publish:1"
+replays "a run that was stopped behind a loop"
+
+# A gate has begun: the fork goes on.
+flow gated.yaml <<F
+name: gated
+$agents
+steps:
+  - { id: l, agent: n, loop: { maxIterations: 2 } }
+  - { id: ok, gate: { ask: 'Go on?' }, dependsOn: [l] }
+F
+begin 5 gated.yaml
+raise "a loop before a gate that waits" 3 "" l:maxIterations=4
+says "loop 'l' has ended, and others have begun since then: rondo fork $id --at l.1, and resume"
+forks "a gate waits"
+raise "which asks when it has gone on" 5 "" l:maxIterations=4
+calls "gated" "l.0:1 l.1:2 l.2:1 l.3:1"
+
+# What is around it begins it anew, with the new limit.
+flow outer.yaml <<F
+name: outer
+$more
+steps:
+  - id: outer
+    loop:
+      maxIterations: 2
+      steps:
+        - { id: inner, agent: n, loop: { maxIterations: 1 } }
+        - { id: last, agent: k, dependsOn: [inner] }
+F
+killed outer.yaml
+raise "an inner loop that will begin anew" 0 k outer.inner:maxIterations=2
+calls "inner, later" "outer.0.inner.0:1 outer.0.last:2 outer.1.inner.0:1 outer.1.inner.1:1 outer.1.last:1"
+replays "an inner loop with a limit for later passes"
+
+sed 's/name: outer/name: stops/; s/k, dependsOn/slow, dependsOn/' outer.yaml >stops.yaml
+rm -f calls good began
+"$RONDO" run --store s.db stops.yaml >out 2>err &
+while [ ! -e began ]; do sleep 0.02; done
+id=$(newest)
+"$RONDO" cancel --store s.db "$id" 2>/dev/null
+wait $!
+touch good
+raise "the same in a run that was cancelled" 0 slow outer.inner:maxIterations=2
+calls "inner, later, cancelled" "outer.0.inner.0:1 outer.0.last:1 outer.0.last~1:1 outer.1.inner.0:1 outer.1.inner.1:1 outer.1.last:1"
+
+flow paused.yaml <<F
+name: paused
+$agents
+steps:
+  - id: outer
+    loop:
+      maxIterations: 2
+      delay: 1s
+      steps: [ { id: inner, agent: n, loop: { maxIterations: 1 } } ]
+F
+rm -f calls
+"$RONDO" run --store s.db --timeout 500ms paused.yaml >out 2>err
+same "it has ended while the outer one waits" $? 124
+id=$(newest)
+check "an inner loop whose outer one waits" 0 "pass 2" "$RONDO" resume --store s.db --timeout 60s --limit outer.inner:maxIterations=3 "$id"
+calls "while the outer one waited" "outer.0.inner.0:1 outer.1.inner.0:1 outer.1.inner.1:1 outer.1.inner.2:1"
+replays "an outer loop that waited"
+
+# A step that did not begin, because of what the loop had come to, is judged once more.
+flow judged.yaml <<F
+name: judged
+$agents
+steps:
+  - { id: l, agent: n, loop: { maxIterations: 2 } }
+  - { id: publish, agent: same, dependsOn: [l], condition: "steps.l.content == 'pass 3'" }
+F
+begin 0 judged.yaml
+raise "a step that did not begin" 0 same l:maxIterations=4
+calls "judged once more" "l.0:1 l.1:1 l.2:1 l.3:1 publish:1"
+replays "a step that is judged once more"
+
+# One that ended by its goal, while others go on.
+sed "s/maxIterations: 2 }/maxIterations: 9, until: content == 'pass 1' }/; s/name: beside/name: done/" beside.yaml >done.yaml
+killed done.yaml
+raise "a loop that has reached its goal" 3 "" a:maxIterations=20
+says "loop 'a' has ended (until): another limit would change nothing"
 
 # ---- the run itself, and one that was stopped ---------------------------------------------------------------------
 flow poor.yaml <<F

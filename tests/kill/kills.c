@@ -11,6 +11,10 @@
      kills list               the workflows, undisturbed
      kills once N, kills race N       see once.c and race.c
 
+   A workflow with a NAME.again beside it has two lives.  The first one ends undisturbed, in a failure, at a limit or
+   by a SIGKILL of its own.  Then the file `mended` is there, NAME.again has arguments for `rondo resume`, one a line,
+   and that is what dies.  They are given once more if run_reopened was not kept; else the run is resumed as ever.
+
    RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
    object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line; NAME.tape is what
    models answer (io/tape.h). */
@@ -32,6 +36,7 @@
 struct kase {
     char *name, *path;
     struct buf args; // lines
+    struct buf again; // of a second life; empty: there is none
     json_t *answers;
     char *tape; // "play:FILE"; NULL: none
     bool is_small;
@@ -68,22 +73,48 @@ static long kills, resumes, lost, repeated, failed, trials;
 
 /* ---- running a workflow -------------------------------------------------------------------------------- */
 
-static struct child_end start_run(struct kase *c, bool as_json, const struct doom *doom)
+static uint32_t add_lines(const char **args, uint32_t n, const struct buf *lines)
 {
-    const char *args[ARGS_MAX] = { "run", c->path, "--workdir", program_folder(), "--store", "s.db" };
-    uint32_t n = 6;
-    args[n++] = as_json ? "--json" : "-q";
     buf_clear(&scratch);
-    buf_put(&scratch, c->args.data, c->args.len);
+    buf_put(&scratch, lines->data, lines->len);
     for (char *line = strtok((char *)buf_text(&scratch), "\n"); line && n < ARGS_MAX - 2; line = strtok(NULL, "\n"))
         args[n++] = line;
+    return n;
+}
+
+static struct child_end start_run(struct kase *c, bool as_json, const struct doom *doom)
+{
+    const char *args[ARGS_MAX] = { "run", c->path, "--workdir", program_folder(), "--store", "s.db",
+                                   as_json ? "--json" : "-q" };
+    add_lines(args, 7, &c->args);
     return program_call(&said, args, doom);
 }
 
-static struct child_end go_on(const char *id, bool as_json, const struct doom *doom)
+/* again: what it is given, beside its id. */
+static struct child_end go_on(const char *id, const struct buf *again, bool as_json, const struct doom *doom)
 {
-    const char *args[] = { "resume", id, "--store", "s.db", as_json ? "--json" : "-q", NULL };
+    const char *args[ARGS_MAX] = { "resume", id, "--store", "s.db", as_json ? "--json" : "-q" };
+    add_lines(args, 5, again);
     return program_call(&said, args, doom);
+}
+
+static const struct buf nothing;
+
+/* The second life has begun when the log says so. */
+static const struct buf *again_of(const struct kase *c, const char *id)
+{
+    if (!c->again.len)
+        return &nothing;
+    ASK("events", id, "--json");
+    return strstr(buf_text(&told.out), "\"run_reopened\"") ? &nothing : &c->again;
+}
+
+/* What was wrong before is mended. */
+static void begin_again(void)
+{
+    FILE *file = fopen("mended", "w");
+    if (!file || fclose(file) != 0)
+        child_give_up("cannot write the file 'mended'");
 }
 
 static json_t *answered; // paths of gates, in the present trial
@@ -164,6 +195,14 @@ static void put_tape_in(const struct kase *c)
         unsetenv("RONDO_HTTP_TAPE");
 }
 
+/* The whole first life, if there are two; false when it left no run. */
+static bool live_first(struct kase *c, char *id, size_t size, const char **ret_wrong)
+{
+    start_run(c, false, NULL);
+    begin_again();
+    return program_find_run(id, size, ret_wrong);
+}
+
 static void undisturbed(struct kase *c)
 {
     char id[64];
@@ -172,8 +211,10 @@ static void undisturbed(struct kase *c)
     put_tape_in(c);
     json_decref(answered);
     answered = json_object();
+    if (c->again.len && !live_first(c, id, sizeof id, &wrong))
+        child_give_up("%s: its first life left no run: %s", c->name, buf_text(&said.err));
     setenv("RONDO_KILL_COUNT", "writes", 1);
-    struct child_end end = start_run(c, false, NULL);
+    struct child_end end = c->again.len ? go_on(id, &c->again, false, NULL) : start_run(c, false, NULL);
     c->ms = end.ms;
     unsetenv("RONDO_KILL_COUNT");
     c->writes = child_read("writes", &scratch) ? atol(buf_text(&scratch)) : 0;
@@ -182,7 +223,7 @@ static void undisturbed(struct kase *c)
     while (end.code == EXIT_WAITS) {
         if ((wrong = answer_all(c, id)))
             child_give_up("%s: %s", c->name, wrong);
-        end = go_on(id, false, NULL);
+        end = go_on(id, &nothing, false, NULL);
         c->ms += end.ms;
     }
     c->code = end.code;
@@ -249,7 +290,8 @@ static const char *live(struct trial *t, const struct doom *doom, bool *ret_done
 {
     bool again = *t->id;
     t->as_json = coin(t);
-    struct child_end end = again ? go_on(t->id, t->as_json, doom) : start_run(t->kase, t->as_json, doom);
+    struct child_end end = again ? go_on(t->id, again_of(t->kase, t->id), t->as_json, doom)
+                                 : start_run(t->kase, t->as_json, doom);
     const char *wrong = NULL;
     resumes += again;
     if (end.killed)
@@ -325,6 +367,8 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     put_tape_in(c);
     json_decref(answered);
     answered = json_object();
+    if (c->again.len && !live_first(c, t.id, sizeof t.id, &wrong) && !wrong)
+        wrong = "its first life left no run";
     while (!done && !wrong) {
         wrong = live(&t, &doom, &done);
         doom = next_doom(&t);
@@ -399,6 +443,9 @@ static void read_case(const char *file)
     c->is_small = child_read(c->path, &text) && strncmp(buf_text(&text), "# small", 7) == 0;
     buf_printf(&path, "%s/%s.args", flows, c->name);
     child_read(buf_text(&path), &c->args);
+    buf_clear(&path);
+    buf_printf(&path, "%s/%s.again", flows, c->name);
+    child_read(buf_text(&path), &c->again);
     buf_clear(&path);
     buf_printf(&path, "%s/%s.answers", flows, c->name);
     c->answers = child_read(buf_text(&path), &text) ? json_loads(buf_text(&text), 0, NULL) : NULL;

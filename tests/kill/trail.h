@@ -21,10 +21,10 @@ const char *trail_text(const struct trail *trail, uint32_t i, const char *key); 
 
 /* All of these say what is wrong, in words that are valid until the next call; NULL when nothing is. */
 
-/* Numbers from 1 without a gap, one workflow_end and nothing behind it. */
+/* Numbers from 1 without a gap, and a workflow_end at the end; behind another one the run is reopened. */
 const char *trail_check_order(const struct trail *trail);
 
-/* Every line of `seen` is in `all`, byte for byte. */
+/* Every line of `seen` is in `all`, byte for byte; of those that were undone since then, where and when it was. */
 const char *trail_check_kept(const struct trail *seen, const struct trail *all);
 
 /* The same happened, whatever the order and whenever: types, places, results, spending. */
