@@ -274,16 +274,18 @@ static int read_definition(struct running *r, struct journal *journal)
     return r->flow ? EXIT_OK : EXIT_INVALID;
 }
 
-int running_find(struct running *r)
+void running_end_snapshot(struct running *r)
+{
+    if (r->has_snapshot)
+        store_snapshot_end(r->store);
+    r->has_snapshot = false;
+}
+
+static int find_run(struct running *r)
 {
     auto_buf struct buf name = { 0 };
     struct journal *journal;
     rondo_error err;
-    int code = running_open_store(r, true);
-    if (code != EXIT_OK)
-        return code;
-    if (!r->store)
-        return usage_error(r->line->command, "the store is :memory:, and runs in memory end with their process");
     if (run_name_read(r->store, r->line->command, r->file, r->only_looks, r->args->quiet, &name, &err) < 0 ||
         store_look(r->store, buf_text(&name), &journal, &err) < 0)
         return running_fail_said(r, &err);
@@ -293,8 +295,25 @@ int running_find(struct running *r)
     r->status = row->status;
     r->about = row->about ? json_deep_copy(row->about) : json_object();
     r->past = row->last_seq;
-    code = read_definition(r, journal);
+    int code = read_definition(r, journal);
     journal->ops->close(journal);
+    return code;
+}
+
+int running_find(struct running *r)
+{
+    rondo_error err;
+    int code = running_open_store(r, true);
+    if (code != EXIT_OK)
+        return code;
+    if (!r->store)
+        return usage_error(r->line->command, "the store is :memory:, and runs in memory end with their process");
+    if (store_snapshot(r->store, &err) < 0)
+        return running_fail(r, &err);
+    r->has_snapshot = true;
+    code = find_run(r);
+    if (!r->only_looks)
+        running_end_snapshot(r);
     return code;
 }
 
@@ -472,6 +491,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
         code = stages[i](r);
     rondo_run_close(r->run);
     rondo_engine_free(r->engine);
+    running_end_snapshot(r);
     store_close(r->store);
     interrupt_stop();
     code = close_recording(r, code);

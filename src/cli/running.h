@@ -51,6 +51,7 @@ struct running {
     struct means means;
     struct answers answers;
     struct store *store; // NULL: the run is in memory only
+    bool has_snapshot;   // everything is read as it was when the command began
     rondo_engine *engine;
     rondo_run *run;
     rondo_usage spent; // for the run, before it: counts as its own
@@ -77,8 +78,10 @@ rondo_run_options running_options(const struct running *r);
 /* Can somebody answer a gate: is there a terminal, or are there answers? */
 bool running_has_answers(const struct running *r);
 
-/* Stage: the stored run that the first argument names, with its definition; the store is open then. */
+/* Stage: the stored run that the first argument names, with its definition; the store is open then.  A command that only
+   looks has a snapshot of the store until its end, or until it ends it: while it waits for something. */
 int running_find(struct running *r);
+void running_end_snapshot(struct running *r);
 
 /* Does this process work within the run that was found?  Then it does not answer its gates; the second one is a stage
    that refuses it. */

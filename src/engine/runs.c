@@ -547,12 +547,15 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     rondo_run_options options = { .size = RONDO_RUN, .from_start = true };
     struct journal *journal;
     err = err ? err : &scratch;
-    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
-        store_look(engine->store, id, &journal, err) < 0 ||
-        read_back(engine, node, &options, journal, false, ret, err) < 0)
+    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 || store_snapshot(engine->store, err) < 0)
         return err->code;
-    stored_recall_exit(*ret);
-    return 0;
+    int rc = store_look(engine->store, id, &journal, err);
+    if (rc == 0)
+        rc = read_back(engine, node, &options, journal, false, ret, err);
+    if (rc == 0)
+        stored_recall_exit(*ret);
+    store_snapshot_end(engine->store);
+    return rc;
 }
 
 static int catch_up(rondo_run *run, bool passes_over, rondo_error *err)

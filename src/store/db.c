@@ -405,7 +405,7 @@ void db_relaxed(struct store *store)
     synchronous(store, "PRAGMA synchronous = FULL");
 }
 
-int db_look(struct store *store, rondo_error *err)
+int store_snapshot(struct store *store, rondo_error *err)
 {
     if (!store->open && store->looking == 0 && db_do(store, err, "BEGIN", "") < 0)
         return err->code;
@@ -413,7 +413,7 @@ int db_look(struct store *store, rondo_error *err)
     return 0;
 }
 
-void db_looked(struct store *store)
+void store_snapshot_end(struct store *store)
 {
     rondo_error ignored;
     if (--store->looking == 0 && !store->open)

@@ -239,12 +239,12 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 {
     auto_buf struct buf whole = { 0 };
     int64_t num;
-    if (db_look(store, err) < 0)
+    if (store_snapshot(store, err) < 0)
         return err->code;
     struct runlog *log = runrow_find(store, id, &num, &whole, err) < 0 ?
                              NULL :
                              runlog_open(store, num, buf_text(&whole), 0, err);
-    db_looked(store);
+    store_snapshot_end(store);
     if (!log)
         return err->code;
     *ret = &log->base;
@@ -369,8 +369,10 @@ const char *store_definition(struct journal *journal, size_t *ret_len)
 
 int store_check_there(struct journal *journal, rondo_error *err)
 {
-    const struct store_run *row = store_about(journal);
-    if (row->num && *row->id)
-        return 0;
-    return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", runlog_of(journal)->id);
+    struct runlog *log = runlog_of(journal);
+    int64_t there;
+    if (db_number(log->store, &there, err, "SELECT count(*) FROM run WHERE num = ?1 AND id IS NOT NULL", "i",
+                  log->num) < 0)
+        return err->code;
+    return there ? 0 : err_set(err, RONDO_ENOTFOUND, "there is no run '%.200s': it was removed", log->id);
 }

@@ -54,6 +54,11 @@ bool store_has_batch(const struct store *store);
 /* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
 int store_hold(struct store *store, rondo_error *err);
 
+/* Between the two everything that is read is of one moment, whatever others write or remove.  They may be nested; no
+   batch may begin between them.  Not for long: meanwhile the WAL of all processes grows. */
+int store_snapshot(struct store *store, rondo_error *err);
+void store_snapshot_end(struct store *store);
+
 /* Counts that others may have written, as far as batches have noticed: what was read in a batch at the same count
    is still true in the present one. */
 uint32_t store_written(const struct store *store);
@@ -113,7 +118,8 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 const struct store_run *store_about(struct journal *journal);
 const char *store_definition(struct journal *journal, size_t *ret_len);
 
-/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on. */
+/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on, here and wherever its
+   records are read. */
 int store_check_there(struct journal *journal, rondo_error *err);
 
 /* Changes status, waiting, end_ns, last_seq and what about holds, with the next commit. */
@@ -124,7 +130,9 @@ int store_sum_up(struct journal *journal, const struct store_run *run, rondo_err
 int store_rewrite(struct journal *journal, const char *definition, size_t len, uint64_t hash,
                   struct journal **ret, rondo_error *err);
 
-/* A run that shares the past of another up to and including event seq (which ends one of its records). */
+/* A run that shares the past of another up to and including event seq (which ends one of its records).
+   RONDO_ENOTFOUND: the parent was removed.  What *run and the definition take from it is read in the same batch,
+   behind store_hold(). */
 int store_fork(struct journal *parent, uint64_t seq, const struct store_run *run, const char *definition,
                size_t len, struct journal **ret, rondo_error *err);
 
