@@ -26,6 +26,7 @@
 #include "run/loop.h"
 #include "run/mail.h"
 #include "run/stop.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -772,10 +773,11 @@ static int leave_stopped(struct drive *d)
    in the store, and can be gone on with. */
 static int leave_broken(struct drive *d, const rondo_error *err)
 {
+    rondo_error ignored;
     say_error(d, err);
     if (err->code == RONDO_EBUSY)
         return EXIT_BUSY;
-    if (d->options->store && d->rows->start_ns) {
+    if (d->options->store && d->rows->start_ns && store_check_file(d->engine->store, &ignored) == 0) {
         add_next(d, "when that is mended, go on with: rondo resume ", "");
         screen_write(STDERR_FILENO, d->next.data, d->next.len);
     }
@@ -789,6 +791,9 @@ static int finish(struct drive *d)
     flush_out(d);
     flush_lines(d);
     end_prompt(d);
+    bool is_kept = d->run->stored && (d->is_left || d->has_stopped);
+    if (is_kept && store_check_file(d->engine->store, &err) < 0)
+        return leave_broken(d, &err);
     if (d->is_left)
         return leave_waiting(d);
     if (d->has_stopped)

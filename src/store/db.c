@@ -339,6 +339,21 @@ void store_rollback(struct store *store)
     end_batch(store, true);
 }
 
+int store_check_file(struct store *store, rondo_error *err)
+{
+    sqlite3_file *wal = NULL;
+    int has_moved = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (!has_moved && wal && wal->pMethods)
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (!has_moved)
+        return 0;
+    return err_set(err, RONDO_ESTORE,
+                   "store '%.300s': the file or its WAL was removed or replaced while it was in use: what happened since "
+                   "is not kept", store->path);
+}
+
 static int commit(struct store *store, rondo_error *err)
 {
     if (UNLIKELY(store->lost.code)) {
@@ -359,8 +374,13 @@ int store_commit(struct store *store, rondo_error *err)
         store->doubtful = true;
         return err->code;
     }
+    bool folds = store->wal_pages >= store->wal_most;
+    if (UNLIKELY(folds && store_check_file(store, err) < 0)) {
+        end_batch(store, true);
+        return err->code;
+    }
     end_batch(store, false);
-    if (UNLIKELY(store->wal_pages >= store->wal_most))
+    if (UNLIKELY(folds))
         fold_in(store);
     else
         hold(store);

@@ -51,6 +51,10 @@ const char *store_notice(const struct store *store);
 int store_commit(struct store *store, rondo_error *err);
 bool store_has_batch(const struct store *store);
 
+/* Is the file still what its name stands for, and its WAL?  RONDO_ESTORE: somebody has removed or replaced it, and nobody
+   will ever read what is written.  A commit asks this too, now and then. */
+int store_check_file(struct store *store, rondo_error *err);
+
 /* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
 int store_hold(struct store *store, rondo_error *err);
 
