@@ -110,7 +110,7 @@ static int list(struct running *r)
     if (r->args->follow && code == EXIT_OK)
         code = follow(&l);
     if (code == EXIT_OK && !l.has_path)
-        command_say(r->line->command, "run %s has no event of '%s'", r->id, r->args->path);
+        command_say(r->line->command, "run %s has no event of '%s'", r->shown_id, r->args->path);
     rows_free(l.rows);
     buf_free(&l.out);
     return code;

@@ -334,7 +334,9 @@ static const char *signal_name(int number)
 static void add_next(struct drive *d, const char *before, const char *after)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    buf_puts(&line, before);
+    show_word(&line, rondo_run_id(d->run));
+    buf_puts(&line, after);
     if (d->options->store)
         store_path_put_option(d->options->store, &line);
     buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
@@ -636,9 +638,11 @@ static uint32_t say_origins(const struct drive *d)
 /* The run, and how to go on with it.  One that is in memory only is gone. */
 static void say_kept(const struct drive *d)
 {
+    auto_buf struct buf id = { 0 };
     if (!d->run->stored)
         return;
-    fprintf(stderr, "rondo %s: it was run %s\n", d->options->command, rondo_run_id(d->run));
+    show_line(&id, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    fprintf(stderr, "rondo %s: it was run %s\n", d->options->command, buf_text(&id));
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
@@ -717,6 +721,7 @@ static void add_open(struct drive *d)
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
+    auto_buf struct buf id = { 0 };
     const struct gate_open *gate = gates_trouble(&d->gates);
     rondo_error why;
     exit_set(d->run, EXIT_WAITING);
@@ -729,7 +734,8 @@ static int leave_waiting(struct drive *d)
         summarise(d);
         return EXIT_WAITING;
     }
-    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", rondo_run_id(d->run), gate->path);
+    show_line(&id, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", buf_text(&id), gate->path);
     say_error(d, &why);
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;

@@ -266,7 +266,7 @@ static int read_definition(struct running *r, struct journal *journal)
         return running_fail_said(r, &err);
     if (!text || shape_is(text, len))
         return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
-                            "only that program can go on with it", r->id);
+                            "only that program can go on with it", r->shown_id);
     r->flow = bundle_load(text, len, &diags);
     if (!r->flow)
         problems_show(r->line, &diags, true);
@@ -290,7 +290,10 @@ static int find_run(struct running *r)
         store_look(r->store, buf_text(&name), &journal, &err) < 0)
         return running_fail_said(r, &err);
     const struct store_run *row = store_about(journal);
+    auto_buf struct buf shown = { 0 };
+    show_line(&shown, row->id, strlen(row->id));
     r->id = mem_strdup(row->id);
+    r->shown_id = buf_take(&shown);
     r->holder = mem_strdup(row->holder);
     r->status = row->status;
     r->about = row->about ? json_deep_copy(row->about) : json_object();
@@ -342,7 +345,7 @@ int running_check_within(struct running *r)
     if (!running_is_within(r))
         return EXIT_OK;
     return command_fail(r->line->command, "this command works within run %s (" WITHIN_VARIABLE "): somebody outside of "
-                        "it has to answer its gates", r->id);
+                        "it has to answer its gates", r->shown_id);
 }
 
 int running_open_engine(struct running *r)
@@ -409,7 +412,9 @@ int running_look(struct running *r)
 void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "rondo %s %s%s", command, id, rest);
+    buf_printf(&line, "rondo %s ", command);
+    show_word(&line, id);
+    buf_puts(&line, rest);
     store_path_put_option(store_path(r->store), &line);
     show_line(out, line.data, line.len);
 }
@@ -499,6 +504,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     json_decref(r->inputs);
     json_decref(r->about);
     mem_free(r->id);
+    mem_free(r->shown_id);
     mem_free(r->holder);
     flow_unref(r->flow);
     means_clear(&r->means);

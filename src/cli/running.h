@@ -45,6 +45,7 @@ struct running {
     json_t *inputs;
     json_t *about; // what a store remembers of how the run was started; NULL
     char *id;      // running_find(): the run's, in full
+    char *shown_id; // the same for messages: one of an older version may have anything in it
     char *holder;  // and who drives it, "" for nobody
     int status;
     struct call_env env;

@@ -154,7 +154,7 @@ int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_s
               chunk_stamp((int64_t)run->fork_seq, run->parent, run->fork_seq, fork_sum), driver, store->now_ns) < 0)
         return err->code;
     if (!sqlite3_changes(store->db))
-        return err_set(err, RONDO_EINVAL, "there is a run '%.200s' already", run->id);
+        return err_set(err, RONDO_EEXISTS, "there is a run '%.200s' already", run->id);
     *ret = sqlite3_last_insert_rowid(store->db);
     return 0;
 }

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+struct buf;
 struct store;
 
 enum {
@@ -107,7 +108,7 @@ struct store_run {
 };
 
 /* A new run, driven by us; definition (a text, e.g. the files it was made of; NULL) is kept once per
-   content.  RONDO_EINVAL when the id is taken.  The journal's close gives the lease back. */
+   content.  RONDO_EEXISTS when the id is taken.  The journal's close gives the lease back. */
 int store_add(struct store *store, const struct store_run *run, const char *definition, size_t len,
               struct journal **ret, rondo_error *err);
 
@@ -170,8 +171,8 @@ int store_expire(struct store *store, const struct store_retention *keep, bool o
    NULL) by kind.  New. */
 int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err);
 
-/* One run as a single file, which must not be there, and back (a new row; RONDO_EINVAL when its id is there
-   already or the file is not in order: it is checked as a whole before anything is written).  ret_id: the
+/* One run as a single file, which must not be there, and back (a new row; RONDO_EEXISTS when its id is there
+   already, RONDO_EINVAL when the file is not in order: it is checked as a whole before anything is written).  ret_id: the
    caller's. */
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err);
 int store_import(struct store *store, const char *file, char **ret_id, rondo_error *err);
@@ -194,10 +195,13 @@ int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);
 
 #define SESSION_NAME_MAX 100
 
-/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL.  A run's id only when the run is new: a store may have
-   older ones. */
+/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL. */
 int session_check_name(const char *name, rondo_error *err);
+
+/* The same of the id of a new run, which begins with a letter or a digit and is not "last".  A store may have runs of
+   0.1.0 with other ids.  store_put_file_name() makes a name of any of them that is safe. */
 int store_check_id(const char *id, rondo_error *err);
+void store_put_file_name(struct buf *out, const char *id);
 #define RUN_ID_MAX 200
 
 /* State: an object, new; empty when there is none of that name. */
