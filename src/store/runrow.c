@@ -166,9 +166,12 @@ int store_add(struct store *store, const struct store_run *run, const char *defi
     int64_t num = 0;
     row.parent = 0;
     row.fork_seq = 0;
-    if (db_begin(store, err) < 0 || runrow_add(store, &row, 0, definition, len, &num, err) < 0)
-        return err->code;
-    struct runlog *log = runlog_new(store, num, run->id, 1, 0, err);
+    bool own = db_is_free(store);
+    struct runlog *log = NULL;
+    if (db_begin(store, err) == 0 && runrow_add(store, &row, 0, definition, len, &num, err) == 0)
+        log = runlog_new(store, num, run->id, 1, 0, err);
+    if (!log && own)
+        store_rollback(store); // others may write again
     if (!log)
         return err->code;
     *ret = &log->base;
