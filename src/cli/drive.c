@@ -10,6 +10,7 @@
 #include "cli/drive.h"
 
 #include "agent/player.h"
+#include "cli/exhausted.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
@@ -342,6 +343,16 @@ static void add_next(struct drive *d, const char *before, const char *after)
     buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
     show_line(&d->next, line.data, line.len);
     buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
+/* What is typed next if memory runs out on the way. */
+static void prepare_for_exhaustion(struct drive *d)
+{
+    if (d->run->stored)
+        add_next(d, "go on with: rondo resume ", "");
+    d->next.len -= d->next.len ? 1 : 0;
+    exhausted_set_next(buf_text(&d->next));
+    buf_clear(&d->next);
 }
 
 /* What the run started dies with us: see io/guard.h. */
@@ -882,6 +893,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
     show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
+    prepare_for_exhaustion(&d);
     interrupt_start(d.engine);
     d.engine->stops = interrupt_count;
     if (options->plan)
@@ -893,6 +905,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     d.engine->stops = NULL;
     interrupt_over(); // a signal ends what is left to wait for: children that have their grace
     process_kill_all(d.engine->loop);
+    exhausted_set_next("");
     drive_clear(&d);
     return code;
 }

@@ -348,13 +348,24 @@ int running_check_within(struct running *r)
                         "it has to answer its gates", r->shown_id);
 }
 
+static void tell_mended(const struct running *r)
+{
+    auto_buf struct buf next = { 0 };
+    running_put_next(r, "resume", r->id, "", &next);
+    fprintf(stderr, "when that is mended, go on with: %s\n", buf_text(&next));
+}
+
 int running_open_engine(struct running *r)
 {
     rondo_error err;
     rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses || r->args->replay,
                             .store = (rondo_store *)r->store };
-    if (rondo_engine_new(&config, &r->engine, &err) < 0)
-        return running_fail(r, &err);
+    if (rondo_engine_new(&config, &r->engine, &err) < 0) {
+        int code = running_fail(r, &err);
+        if (r->id && !r->only_looks)
+            tell_mended(r);
+        return code;
+    }
     if (r->store) // what is kept has the date on which it was
         r->engine->virtual_ns = loop_now_ns(r->engine->loop);
     return EXIT_OK;

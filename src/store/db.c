@@ -11,6 +11,7 @@
 #include "store/runlog.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,14 +49,35 @@ int db_lose(struct store *store, const rondo_error *err)
     return err->code;
 }
 
+/* Was it a write that failed?  Reading may have to write first: its beginning, an index.  And so does a commit, which
+   SQLite takes for reading. */
+static bool was_writing(struct store *store)
+{
+    static const int codes[] = { SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE,
+                                 SQLITE_IOERR_SHMSIZE };
+    int code = sqlite3_extended_errcode(store->db);
+    size_t i = 0;
+    while (i < COUNT(codes) && codes[i] != code)
+        i++;
+    return i < COUNT(codes);
+}
+
+/* failed: errno as the call left it, of which SQLite does not always know. */
+static const char *system_reason(struct store *store, int failed, bool writes)
+{
+    int known = sqlite3_system_errno(store->db);
+    failed = known ? known : writes ? failed : 0;
+    if (failed == EFBIG)
+        return "files may not become so large (ulimit -f)";
+    return failed ? strerror(failed) : reason(store);
+}
+
 int db_fail(struct store *store, rondo_error *err, const char *what)
 {
-    int failed = sqlite3_system_errno(store->db);
-    int code = sqlite3_errcode(store->db) & 255;
-    bool io = code == SQLITE_IOERR && failed;
-    what = code == SQLITE_FULL ? "cannot be written" : what; // reading may have to write first: its beginning, an index
-    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, what,
-                   io ? strerror(failed) : reason(store));
+    int failed = errno;
+    bool io = (sqlite3_errcode(store->db) & 255) == SQLITE_IOERR, writes = was_writing(store);
+    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, writes ? "cannot be written" : what,
+                   io ? system_reason(store, failed, writes) : reason(store));
 }
 
 int db_damaged(struct store *store, rondo_error *err, const char *fmt, ...)

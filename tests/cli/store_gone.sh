@@ -58,5 +58,60 @@ done
 meanwhile long.yaml replace
 whole && ok || bad "the store that took its place: $(cat err.runs)"
 
+# ---- limits of the system ----------------------------------------------------------------------------------
+
+# limited NAME LIMIT STATUS COMMAND...: the status under `ulimit LIMIT`; out and err have what it said
+limited() {
+    local name=$1 limit=$2 status=$3 got
+    shift 3
+    (ulimit $limit && exec "$RONDO" "$@") >out 2>err </dev/null
+    got=$?
+    [ $got = "$status" ] && ok || bad "$name: status $got, expected $status: $(cat err)"
+}
+# the line to type that err has, carried out without the limit
+goes_on() {
+    local line
+    line=$(sed -n 's/.*go on with: rondo //p' err)
+    [ -n "$line" ] && eval "\"$RONDO\" $line -q" >out 2>err2 && ok || bad "$1: '$line': $(cat err err2)"
+}
+cat >many.yaml <<'Y'
+rondo: 1
+name: many
+agents:
+  j: { script: [x] }
+  big: { description: says much, run: "head -c 60000000 /dev/zero | tr '\\0' x", maxOutput: 100000000 }
+  limit: { description: which signals are ignored, run: "sed -n 's/SigIgn:.//p' /proc/self/status" }
+steps:
+  - { id: l, agent: j, instructions: x, loop: { maxIterations: 1000 } }
+  - { id: ignored, agent: limit, dependsOn: [l] }
+Y
+sed 's/1000 }/2 }/; s/agent: limit/agent: big/' many.yaml >big.yaml
+rm -f s.db*
+limited "a limit of file sizes" "-f 100" 1 run many.yaml -q
+says "a limit of file sizes" "rondo run: store .*: cannot be written: files may not become so large \(ulimit -f\)" err
+says "a limit of file sizes" "when that is mended, go on with: rondo resume" err
+goes_on "a limit of file sizes"
+((0x$(cat out) >> 24 & 1)) && bad "children ignore SIGXFSZ: $(cat out)" || ok # SIGXFSZ is 25
+
+# So little that it must fail, and enough for the program itself: not under sanitizers.
+if (ulimit -v 200000 && exec "$RONDO" version) >/dev/null 2>&1; then
+    limited "no memory" "-v 150000" 1 run big.yaml -q
+    says "no memory" "^rondo: out of memory" err
+    says "no memory" "^go on with: rondo resume r" err
+    goes_on "no memory"
+    limited "no memory, and no store" "-v 150000" 1 run big.yaml -q --store :memory:
+    says "no memory, and no store" "^rondo: out of memory" err
+    silent "no memory, and no store" "resume" err
+fi
+
+run=$("$RONDO" run asks.yaml -q 2>&1 </dev/null | sed -n 's/.*go on with: rondo resume //p')
+for n in 6 7 8 9 10 11 12; do
+    limited "$n descriptors" "-n $n" 3 run one.yaml -q
+    says "$n descriptors" "^rondo run: (no event loop: too many open files|store .* cannot be)" err
+    limited "$n descriptors, resume" "-n $n" 3 resume "$run" -q
+    says "$n descriptors, resume" "^rondo resume: (no event loop: too many open files|store .* cannot be)" err
+    grep -q "cannot be" err || says "$n descriptors, resume" "when that is mended, go on with: rondo resume $run" err
+done
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
