@@ -819,9 +819,10 @@ RONDO_API int rondo_engine_send(rondo_engine *engine, const char *run_id, const 
 
 typedef struct rondo_run_options {
     size_t size;         /* RONDO_RUN */
-    const char *id;      /* 1 to 200 letters, digits and - _ . : @, a letter or digit first, not "last"; default: made
-                            from the engine's seed.  RONDO_EEXISTS: a run of this engine that has not ended, or one in
-                            the store, has it.  A log or a store of 0.1.0 may have others: they are taken up as they are */
+    const char *id;      /* 1 to 200 letters, digits and - _ . : @; it begins with a letter or digit and is not
+                            "last".  NULL: one is made from the engine's seed.  RONDO_EEXISTS: a run of this engine
+                            that has not ended, or one in its store, has this id.  Logs and stores of 0.1.0 may
+                            have other ids, which stay good for resuming and recovering. */
     uint64_t seed;       /* jitter; default: from the engine's */
     rondo_value *state;  /* initial state, an object, borrowed */
     int max_concurrency; /* default: the engine's */

@@ -79,8 +79,8 @@ rondo_run_options running_options(const struct running *r);
 /* Can somebody answer a gate: is there a terminal, or are there answers? */
 bool running_has_answers(const struct running *r);
 
-/* Stage: the stored run that the first argument names, with its definition; the store is open then.  A command that only
-   looks has a snapshot of the store until its end, or until it ends it: while it waits for something. */
+/* Stage: the stored run that the first argument names, with its definition; the store is open then.  A command that
+   only looks has a snapshot of the store until its end, or until it ends it: while it waits for something. */
 int running_find(struct running *r);
 void running_end_snapshot(struct running *r);
 

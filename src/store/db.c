@@ -372,8 +372,8 @@ int store_check_file(struct store *store, rondo_error *err)
     if (!has_moved)
         return 0;
     return err_set(err, RONDO_ESTORE,
-                   "store '%.300s': the file or its WAL was removed or replaced while it was in use: what happened since "
-                   "is not kept", store->path);
+                   "store '%.300s': the file or its WAL was removed or replaced while it was in use: what happened "
+                   "since is not kept", store->path);
 }
 
 static int commit(struct store *store, rondo_error *err)

@@ -52,8 +52,8 @@ const char *store_notice(const struct store *store);
 int store_commit(struct store *store, rondo_error *err);
 bool store_has_batch(const struct store *store);
 
-/* Is the file still what its name stands for, and its WAL?  RONDO_ESTORE: somebody has removed or replaced it, and nobody
-   will ever read what is written.  A commit asks this too, now and then. */
+/* Is the file still what its name stands for, and its WAL?  RONDO_ESTORE: somebody has removed or replaced it, and
+   nobody will ever read what is written.  A commit asks this too, now and then. */
 int store_check_file(struct store *store, rondo_error *err);
 
 /* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
@@ -171,9 +171,9 @@ int store_expire(struct store *store, const struct store_retention *keep, bool o
    NULL) by kind.  New. */
 int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err);
 
-/* One run as a single file, which must not be there, and back (a new row; RONDO_EEXISTS when its id is there
-   already, RONDO_EINVAL when the file is not in order: it is checked as a whole before anything is written).  ret_id: the
-   caller's. */
+/* One run as a single file, which must not be there.  And back, as a new row; ret_id is the caller's.  The file is
+   checked as a whole before anything is written.  RONDO_EEXISTS: the store has a run of this id.  RONDO_EINVAL: the
+   file is not in order. */
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err);
 int store_import(struct store *store, const char *file, char **ret_id, rondo_error *err);
 
