@@ -104,7 +104,8 @@ typedef struct rondo_store rondo_store;     /* runs that outlive their process *
     X(ERETRY, -15, "a temporary failure: trying again may help")               \
     X(EBUSY, -16, "another process drives this run")                           \
     X(EFINAL, -17, "a failure that trying again cannot change")                \
-    X(EUNMET, -18, "what a loop was to reach does not hold")
+    X(EUNMET, -18, "what a loop was to reach does not hold")                   \
+    X(EEXISTS, -19, "there is one of this id already")
 
 enum rondo_code {
     RONDO_OK = 0,
@@ -821,7 +822,10 @@ RONDO_API int rondo_engine_send(rondo_engine *engine, const char *run_id, const 
 
 typedef struct rondo_run_options {
     size_t size;         /* RONDO_RUN */
-    const char *id;      /* letters, digits and - _ . : @; default: made from the engine's seed */
+    const char *id;      /* 1 to 200 letters, digits and - _ . : @; it begins with a letter or digit and is not
+                            "last".  NULL: one is made from the engine's seed.  RONDO_EEXISTS: a run of this engine
+                            that has not ended, or one in its store, has this id.  Logs and stores of 0.1.0 may
+                            have other ids, which stay good for resuming and recovering. */
     uint64_t seed;       /* jitter; default: from the engine's */
     rondo_value *state;  /* initial state, an object, borrowed */
     int max_concurrency; /* default: the engine's */
@@ -955,7 +959,7 @@ RONDO_API int rondo_run_replay(rondo_engine *engine, rondo_node *node, const voi
    what comes near. */
 typedef struct rondo_fork {
     size_t size;        /* RONDO_FORK */
-    const char *id;     /* letters, digits and - _ . : @; default: made from the engine's seed */
+    const char *id;     /* as in rondo_run_options; default: made from the engine's seed */
     rondo_value *input; /* of the run, instead of the one it had; borrowed, NULL: the same */
     rondo_value *state; /* an object, borrowed: final values, null removes; NULL: the same */
 } rondo_fork;

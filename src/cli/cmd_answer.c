@@ -45,7 +45,7 @@ static int list(struct running *r, const struct gates *gates)
     if (out.len)
         fwrite(out.data, 1, out.len, stdout);
     if (!gates->count && !r->args->quiet)
-        command_say(r->line->command, "run %s asks nothing", r->id);
+        command_say(r->line->command, "run %s asks nothing", r->shown_id);
     return EXIT_OK;
 }
 
@@ -122,11 +122,11 @@ static int refuse(struct running *r, const struct gates *gates, const struct ans
     else if (past->value)
         say_answered(r, path, past->value, past->at_ns);
     else if (r->status != RONDO_STATUS_RUNNING)
-        command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
+        command_fail(r->line->command, "run %s has ended: it is %s", r->shown_id, rondo_status_text(r->status));
     else if (past->was_open)
         command_fail(r->line->command, "gate '%s' is closed: nobody answered it in time", path);
     else
-        command_fail(r->line->command, "run %s has no open gate '%s'", r->id, path);
+        command_fail(r->line->command, "run %s has no open gate '%s'", r->shown_id, path);
     for (uint32_t i = 0; i < gates->count; i++)
         if (!count || is_meant(gates->open[i].path, gates->open[i].id, path))
             fprintf(stderr, "  open: %s\n", gates->open[i].path);

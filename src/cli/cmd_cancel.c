@@ -43,12 +43,12 @@ static int cancel_here(struct running *r)
 static int cancel(struct running *r)
 {
     if (r->status != RONDO_STATUS_RUNNING)
-        return command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
+        return command_fail(r->line->command, "run %s has ended: it is %s", r->shown_id, rondo_status_text(r->status));
     if (!*r->holder)
         return cancel_here(r);
     int code = ask_driver(r, "cancel", "cancelled by rondo cancel");
     if (code == EXIT_OK && !r->args->quiet)
-        command_say(r->line->command, "asked %s, which drives %s", r->holder, r->id);
+        command_say(r->line->command, "asked %s, which drives %s", r->holder, r->shown_id);
     return code;
 }
 
@@ -65,7 +65,7 @@ static void tell_passes(struct running *r, struct act *first)
     }
     show_line(&clean, buf_text(&text), text.len);
     running_put_next(r, "resume", r->id, "", &next);
-    command_say(r->line->command, "asked %s, which drives %s: it stops %s; then go on with: %s", r->holder, r->id,
+    command_say(r->line->command, "asked %s, which drives %s: it stops %s; then go on with: %s", r->holder, r->shown_id,
                 buf_text(&clean), buf_text(&next));
 }
 
@@ -73,11 +73,11 @@ static void tell_passes(struct running *r, struct act *first)
 static int stop_after_pass(struct running *r)
 {
     if (r->status != RONDO_STATUS_RUNNING)
-        return command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
+        return command_fail(r->line->command, "run %s has ended: it is %s", r->shown_id, rondo_status_text(r->status));
     auto_buf struct buf next = { 0 };
     running_put_next(r, *r->holder ? "cancel" : r->waits ? "answer" : "resume", r->id, "", &next);
     if (!*r->holder)
-        return command_fail(r->line->command, "no process drives run %s: %s: %s", r->id,
+        return command_fail(r->line->command, "no process drives run %s: %s: %s", r->shown_id,
                             r->waits ? "it waits for a person; see for what with" : "it has stopped; go on with",
                             buf_text(&next));
     int code = running_look(r);
@@ -85,7 +85,7 @@ static int stop_after_pass(struct running *r)
         return code;
     struct act *first = stop_loop(&r->run->core, 1);
     if (!first)
-        return command_fail(r->line->command, "no loop is at work in run %s; stop it at once with: %s", r->id,
+        return command_fail(r->line->command, "no loop is at work in run %s; stop it at once with: %s", r->shown_id,
                             buf_text(&next));
     code = ask_driver(r, "stop", "stopped by rondo cancel --after-pass");
     if (code == EXIT_OK && !r->args->quiet)

@@ -243,8 +243,8 @@ static int evaluate_there(struct running *r)
     if (act && act->node->scope)
         return evaluate_in(r, act);
     if (!options->at)
-        return command_fail(r->line->command, "run %s has not done anything yet", r->id);
-    return command_fail(r->line->command, "run %s has no loop or group '%s' that can be looked into", r->id,
+        return command_fail(r->line->command, "run %s has not done anything yet", r->shown_id);
+    return command_fail(r->line->command, "run %s has no loop or group '%s' that can be looked into", r->shown_id,
                         options->at);
 }
 

@@ -55,8 +55,10 @@ static void put_event(struct listing *l, const rondo_event *ev)
     l->has_ended = rondo_event_type(ev) == RONDO_EV_WORKFLOW_END;
 }
 
+/* Whoever reads the lines may take its time. */
 static void flush(struct listing *l)
 {
+    running_end_snapshot(l->r);
     if (l->out.len && (fwrite(l->out.data, 1, l->out.len, stdout) != l->out.len || fflush(stdout)))
         l->is_closed = true;
     buf_clear(&l->out);
@@ -86,6 +88,14 @@ static int follow(struct listing *l)
     return EXIT_OK;
 }
 
+/* A run that was removed meanwhile has lines that were not read. */
+static int check_end(struct listing *l)
+{
+    rondo_error err;
+    bool is_cut = !l->is_closed && l->r->run->seen < l->r->run->core.seq;
+    return is_cut && store_check_there(l->r->run->journal, &err) < 0 ? running_fail(l->r, &err) : EXIT_OK;
+}
+
 static int list(struct running *r)
 {
     struct listing l = { .r = r };
@@ -94,11 +104,13 @@ static int list(struct running *r)
     l.tell = (struct tell){ .rows = l.rows, .term = &l.term, .title = r->flow->name,
                             .verbose = r->args->verbose, .all = r->args->type != NULL };
     put_all(&l);
+    int code = check_end(&l);
     if (r->args->follow)
         interrupt_start(r->engine);
-    int code = r->args->follow ? follow(&l) : EXIT_OK;
+    if (r->args->follow && code == EXIT_OK)
+        code = follow(&l);
     if (code == EXIT_OK && !l.has_path)
-        command_say(r->line->command, "run %s has no event of '%s'", r->id, r->args->path);
+        command_say(r->line->command, "run %s has no event of '%s'", r->shown_id, r->args->path);
     rows_free(l.rows);
     buf_free(&l.out);
     return code;

@@ -566,7 +566,7 @@ static int list(struct running *r)
     term_init(&p.term, STDOUT_FILENO, r->line->no_color);
     int code = EXIT_OK;
     if (!p.history && !items.node)
-        code = command_fail(r->line->command, "run %s has no loop '%s' that has begun%s%s", r->id, loop,
+        code = command_fail(r->line->command, "run %s has no loop '%s' that has begun%s%s", r->shown_id, loop,
                             loops.len ? "; its loops: " : "", buf_text(&loops));
     else
         code = check_step(&p, items.node ? items.node : look_loop(p.history));

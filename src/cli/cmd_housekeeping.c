@@ -262,13 +262,18 @@ static int export_run(const struct cmdline *line, struct store *store)
     rondo_error err;
     if (run_name_read(store, line->command, args->list[0], true, false, &id, &err) < 0)
         return fail_run(line, &err);
-    if (args->count == 1 && strchr(buf_text(&id), '/'))
-        return usage_error(line->command, "'%s' cannot be the name of a file: say which FILE", buf_text(&id));
     if (args->count > 1)
         buf_puts(&file, args->list[1]);
     else
-        buf_printf(&file, "%s.rondo", buf_text(&id));
-    return store_export(store, buf_text(&id), buf_text(&file), &err) < 0 ? fail_run(line, &err) : EXIT_OK;
+        store_put_file_name(&file, buf_text(&id));
+    bool is_other = args->count == 1 && strcmp(buf_text(&file), buf_text(&id)) != 0;
+    if (args->count == 1)
+        buf_puts(&file, ".rondo");
+    if (store_export(store, buf_text(&id), buf_text(&file), &err) < 0)
+        return fail_run(line, &err);
+    if (is_other)
+        command_say(line->command, "run %s is in %s", buf_text(&id), buf_text(&file));
+    return EXIT_OK;
 }
 
 static int cmd_export(const struct cmdline *line)

@@ -20,7 +20,7 @@ static int recall_env(struct running *r)
     const struct run_args *a = r->args;
     if (a->coordinator && !r->flow->coordinating)
         return command_fail(r->line->command, "--coordinator %s: run %s was started without a coordinator",
-                            a->coordinator, r->id);
+                            a->coordinator, r->shown_id);
     json_t *turns = json_object_get(r->about, "maxTurns"), *retries = json_object_get(r->about, "maxRetries");
     int code = running_prepare_env(r);
     r->env.workdir = remembered(r, "workdir", a->workdir);
@@ -68,7 +68,7 @@ static int mend(struct running *r, const rondo_run_options *options, rondo_error
     if (rc != RONDO_ENOTFOUND)
         return rc;
     if (!r->args->quiet)
-        fprintf(stderr, "rondo resume: %s\n", err->message);
+        command_say(r->line->command, "%s", err->message);
     return look(r, err);
 }
 

@@ -35,7 +35,7 @@ static int send(struct running *r)
     const char *from = getlogin();
     rondo_error err;
     if (r->status != RONDO_STATUS_RUNNING)
-        return command_fail(r->line->command, "run %s has ended: it is %s", r->id, rondo_status_text(r->status));
+        return command_fail(r->line->command, "run %s has ended: it is %s", r->shown_id, rondo_status_text(r->status));
     json_t *text = flows_clean(r->flow, json_string(given->list[2]));
     auto_json json_t *what = json_pack("{s:s, s:s, s:s, s:o, s:s*}", "kind", "message", "from", from ? from : "outside",
                                        "to", given->list[1], "text", text, "type", args->kind);

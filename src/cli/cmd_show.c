@@ -128,7 +128,7 @@ static int show_step(struct running *r, const char *path)
     auto_buf struct buf out = { 0 };
     int rc = rondo_run_find(r->run, path, &res);
     if (rc < 0)
-        return command_fail(r->line->command, "run %s has no step '%s' that has ended", r->id, path);
+        return command_fail(r->line->command, "run %s has no step '%s' that has ended", r->shown_id, path);
     auto_json json_t *end = res.reason ? loop_end(r, path) : NULL;
     rondo_run_find(r->run, path, &res); // its texts were borrowed until the events were read
     if (r->args->json) {

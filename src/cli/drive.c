@@ -10,6 +10,7 @@
 #include "cli/drive.h"
 
 #include "agent/player.h"
+#include "cli/exhausted.h"
 #include "cli/gates.h"
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
@@ -27,6 +28,7 @@
 #include "run/loop.h"
 #include "run/mail.h"
 #include "run/stop.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -336,12 +338,24 @@ static const char *signal_name(int number)
 static void add_next(struct drive *d, const char *before, const char *after)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "%s%s%s", before, rondo_run_id(d->run), after);
+    buf_puts(&line, before);
+    show_word(&line, rondo_run_id(d->run));
+    buf_puts(&line, after);
     if (d->options->store)
         store_path_put_option(d->options->store, &line);
     buf_puts(&d->next, term_style(&d->term, STYLE_YELLOW));
     show_line(&d->next, line.data, line.len);
     buf_printf(&d->next, "%s\n", term_style(&d->term, STYLE_NONE));
+}
+
+/* What is typed next if memory runs out on the way. */
+static void prepare_for_exhaustion(struct drive *d)
+{
+    if (d->run->stored)
+        add_next(d, "go on with: rondo resume ", "");
+    d->next.len -= d->next.len ? 1 : 0;
+    exhausted_set_next(buf_text(&d->next));
+    buf_clear(&d->next);
 }
 
 /* What the run started dies with us: see io/guard.h. */
@@ -643,9 +657,11 @@ static uint32_t say_origins(const struct drive *d)
 /* The run, and how to go on with it.  One that is in memory only is gone. */
 static void say_kept(const struct drive *d)
 {
+    auto_buf struct buf id = { 0 };
     if (!d->run->stored)
         return;
-    fprintf(stderr, "rondo %s: it was run %s\n", d->options->command, rondo_run_id(d->run));
+    show_line(&id, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    fprintf(stderr, "rondo %s: it was run %s\n", d->options->command, buf_text(&id));
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
 }
 
@@ -724,6 +740,7 @@ static void add_open(struct drive *d)
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
+    auto_buf struct buf id = { 0 };
     const struct gate_open *gate = gates_trouble(&d->gates);
     rondo_error why;
     exit_set(d->run, EXIT_WAITING);
@@ -736,7 +753,8 @@ static int leave_waiting(struct drive *d)
         summarise(d);
         return EXIT_WAITING;
     }
-    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", rondo_run_id(d->run), gate->path);
+    show_line(&id, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
+    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", buf_text(&id), gate->path);
     say_error(d, &why);
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;
@@ -780,10 +798,11 @@ static int leave_stopped(struct drive *d)
    in the store, and can be gone on with. */
 static int leave_broken(struct drive *d, const rondo_error *err)
 {
+    rondo_error ignored;
     say_error(d, err);
     if (err->code == RONDO_EBUSY)
         return EXIT_BUSY;
-    if (d->options->store && d->rows->start_ns) {
+    if (d->options->store && d->rows->start_ns && store_check_file(d->engine->store, &ignored) == 0) {
         add_next(d, "when that is mended, go on with: rondo resume ", "");
         screen_write(STDERR_FILENO, d->next.data, d->next.len);
     }
@@ -797,6 +816,9 @@ static int finish(struct drive *d)
     flush_out(d);
     flush_lines(d);
     end_prompt(d);
+    bool is_kept = d->run->stored && (d->is_left || d->has_stopped);
+    if (is_kept && store_check_file(d->engine->store, &err) < 0)
+        return leave_broken(d, &err);
     if (d->is_left)
         return leave_waiting(d);
     if (d->has_stopped)
@@ -879,6 +901,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     struct drive d = { .options = options, .run = run, .engine = rondo_run_engine(run) };
     show_ascii_only(term_is_ascii(STDERR_FILENO));
     prepare(&d);
+    prepare_for_exhaustion(&d);
     interrupt_start(d.engine);
     d.engine->stops = interrupt_count;
     if (options->plan)
@@ -890,6 +913,7 @@ int drive(rondo_run *run, const struct drive_options *options)
     d.engine->stops = NULL;
     interrupt_over(); // a signal ends what is left to wait for: children that have their grace
     process_kill_all(d.engine->loop);
+    exhausted_set_next("");
     drive_clear(&d);
     return code;
 }

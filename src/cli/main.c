@@ -1,10 +1,12 @@
 /* main.c - the rondo program. */
 #include "cli/commands.h"
+#include "cli/exhausted.h"
 #include "io/bubble.h"
 #include "store/store.h"
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 
@@ -40,6 +42,8 @@ int main(int argc, char **argv)
     hold_descriptors();
     bubble_offer(argc, argv);
     leave_no_core();
+    exhausted_start();
+    signal(SIGXFSZ, SIG_IGN); // a write that is refused is told like any other
     seed_hashes();
     store_tune();
     return commands_main(argc, argv);

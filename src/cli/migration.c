@@ -29,12 +29,13 @@ static char *file_of(const struct running *r)
 
 static void show(const struct running *r, const struct drift *drift, const char *file, bool only_refused)
 {
-    auto_buf struct buf text = { 0 }, names = { 0 };
+    auto_buf struct buf text = { 0 };
     struct term term;
     term_init(&term, STDERR_FILENO, r->line->no_color);
-    buf_printf(&names, "--- run %s\n+++ %s", r->id, file);
-    buf_puts(&text, term_style(&term, STYLE_BOLD));
-    show_lines(&text, names.data, names.len);
+    buf_printf(&text, "%s--- run ", term_style(&term, STYLE_BOLD));
+    show_line(&text, r->id, strlen(r->id));
+    buf_puts(&text, "\n+++ ");
+    show_line(&text, file, strlen(file));
     buf_printf(&text, "%s\n", term_style(&term, STYLE_NONE));
     drift_put(&text, drift, only_refused, term.has_colour);
     fwrite(text.data, 1, text.len, stderr);
@@ -48,7 +49,7 @@ static void note_drift(const struct running *r, const struct drift *drift, const
     auto_buf struct buf text = { 0 }, clean = { 0 };
     if (drift->count == 1 && *path)
         buf_printf(&text, "step '%s' in ", path);
-    buf_printf(&text, "%s is not what it was when run %s was started;", file, r->id);
+    buf_printf(&text, "%s is not what it was when run %s was started;", file, r->shown_id);
     show_line(&clean, text.data, text.len);
     fprintf(stderr, "note: %s the run goes on as it was (--migrate moves it)\n", buf_text(&clean));
 }
@@ -76,7 +77,7 @@ static int look_at_file(struct running *r)
 static int refuse(struct running *r, const struct drift *drift, const char *file)
 {
     show(r, drift, file, true);
-    command_fail(r->line->command, "run %s cannot move to %s: what has started cannot change", r->id, file);
+    command_fail(r->line->command, "run %s cannot move to %s: what has started cannot change", r->shown_id, file);
     fprintf(stderr, "  without --migrate it goes on with the workflow that it was started with\n");
     return EXIT_INVALID;
 }
@@ -93,7 +94,7 @@ static int move(struct running *r, struct flow *flow, const char *file)
     if (!is_allowed)
         code = refuse(r, &drift, file);
     else if (!drift.count && !r->args->quiet)
-        command_say(r->line->command, "%s is what it was when run %s was started", file, r->id);
+        command_say(r->line->command, "%s is what it was when run %s was started", file, r->shown_id);
     else if (!r->args->quiet)
         show(r, &drift, file, false);
     if (code == EXIT_OK && flows_migrate(r->engine, r->flow, flow, r->id, &err) < 0)
@@ -111,10 +112,10 @@ static int migrate(struct running *r)
     auto_free char *file = file_of(r);
     struct diags diags = { 0 };
     if (r->status == RONDO_STATUS_COMPLETED)
-        return command_fail(r->line->command, "run %s has completed: there is nothing left to change", r->id);
+        return command_fail(r->line->command, "run %s has completed: there is nothing left to change", r->shown_id);
     if (!file)
         return command_fail(r->line->command, "run %s came from no file: say which one with --workflow FILE",
-                            r->id);
+                            r->shown_id);
     struct flow *flow = flows_open(file, false, bundle_coordinator(r->flow->bundle), &diags);
     if (diags.count)
         problems_show(r->line, &diags, !r->args->quiet);

@@ -266,7 +266,7 @@ static int read_definition(struct running *r, struct journal *journal)
         return running_fail_said(r, &err);
     if (!text || shape_is(text, len))
         return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
-                            "only that program can go on with it", r->id);
+                            "only that program can go on with it", r->shown_id);
     r->flow = bundle_load(text, len, &diags);
     if (!r->flow)
         problems_show(r->line, &diags, true);
@@ -274,28 +274,50 @@ static int read_definition(struct running *r, struct journal *journal)
     return r->flow ? EXIT_OK : EXIT_INVALID;
 }
 
-int running_find(struct running *r)
+void running_end_snapshot(struct running *r)
+{
+    if (r->has_snapshot)
+        store_snapshot_end(r->store);
+    r->has_snapshot = false;
+}
+
+static int find_run(struct running *r)
 {
     auto_buf struct buf name = { 0 };
     struct journal *journal;
+    rondo_error err;
+    if (run_name_read(r->store, r->line->command, r->file, r->only_looks, r->args->quiet, &name, &err) < 0 ||
+        store_look(r->store, buf_text(&name), &journal, &err) < 0)
+        return running_fail_said(r, &err);
+    const struct store_run *row = store_about(journal);
+    auto_buf struct buf shown = { 0 };
+    show_line(&shown, row->id, strlen(row->id));
+    r->id = mem_strdup(row->id);
+    r->shown_id = buf_take(&shown);
+    r->holder = mem_strdup(row->holder);
+    r->status = row->status;
+    r->waits = row->waiting && !*row->holder;
+    r->about = row->about ? json_deep_copy(row->about) : json_object();
+    r->past = row->last_seq;
+    int code = read_definition(r, journal);
+    journal->ops->close(journal);
+    return code;
+}
+
+int running_find(struct running *r)
+{
     rondo_error err;
     int code = running_open_store(r, true);
     if (code != EXIT_OK)
         return code;
     if (!r->store)
         return usage_error(r->line->command, "the store is :memory:, and runs in memory end with their process");
-    if (run_name_read(r->store, r->line->command, r->file, r->only_looks, r->args->quiet, &name, &err) < 0 ||
-        store_look(r->store, buf_text(&name), &journal, &err) < 0)
-        return running_fail_said(r, &err);
-    const struct store_run *row = store_about(journal);
-    r->id = mem_strdup(row->id);
-    r->holder = mem_strdup(row->holder);
-    r->status = row->status;
-    r->waits = row->waiting && !*row->holder;
-    r->about = row->about ? json_deep_copy(row->about) : json_object();
-    r->past = row->last_seq;
-    code = read_definition(r, journal);
-    journal->ops->close(journal);
+    if (store_snapshot(r->store, &err) < 0)
+        return running_fail(r, &err);
+    r->has_snapshot = true;
+    code = find_run(r);
+    if (!r->only_looks)
+        running_end_snapshot(r);
     return code;
 }
 
@@ -324,7 +346,14 @@ int running_check_within(struct running *r)
     if (!running_is_within(r))
         return EXIT_OK;
     return command_fail(r->line->command, "this command works within run %s (" WITHIN_VARIABLE "): somebody outside of "
-                        "it has to answer its gates", r->id);
+                        "it has to answer its gates", r->shown_id);
+}
+
+static void tell_mended(const struct running *r)
+{
+    auto_buf struct buf next = { 0 };
+    running_put_next(r, "resume", r->id, "", &next);
+    fprintf(stderr, "when that is mended, go on with: %s\n", buf_text(&next));
 }
 
 int running_open_engine(struct running *r)
@@ -332,8 +361,12 @@ int running_open_engine(struct running *r)
     rondo_error err;
     rondo_config config = { RONDO_CONFIG, .virtual_time = r->rehearses || r->args->replay,
                             .store = (rondo_store *)r->store };
-    if (rondo_engine_new(&config, &r->engine, &err) < 0)
-        return running_fail(r, &err);
+    if (rondo_engine_new(&config, &r->engine, &err) < 0) {
+        int code = running_fail(r, &err);
+        if (r->id && !r->only_looks)
+            tell_mended(r);
+        return code;
+    }
     if (r->store) // what is kept has the date on which it was
         r->engine->virtual_ns = loop_now_ns(r->engine->loop);
     return EXIT_OK;
@@ -391,7 +424,9 @@ int running_look(struct running *r)
 void running_put_next(const struct running *r, const char *command, const char *id, const char *rest, struct buf *out)
 {
     auto_buf struct buf line = { 0 };
-    buf_printf(&line, "rondo %s %s%s", command, id, rest);
+    buf_printf(&line, "rondo %s ", command);
+    show_word(&line, id);
+    buf_puts(&line, rest);
     store_path_put_option(store_path(r->store), &line);
     show_line(out, line.data, line.len);
 }
@@ -473,6 +508,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
         code = stages[i](r);
     rondo_run_close(r->run);
     rondo_engine_free(r->engine);
+    running_end_snapshot(r);
     store_close(r->store);
     interrupt_stop();
     code = close_recording(r, code);
@@ -480,6 +516,7 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     json_decref(r->inputs);
     json_decref(r->about);
     mem_free(r->id);
+    mem_free(r->shown_id);
     mem_free(r->holder);
     flow_unref(r->flow);
     means_clear(&r->means);

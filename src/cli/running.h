@@ -45,12 +45,14 @@ struct running {
     json_t *inputs;
     json_t *about; // what a store remembers of how the run was started; NULL
     char *id;      // running_find(): the run's, in full
+    char *shown_id; // the same for messages: one of an older version may have anything in it
     char *holder;  // and who drives it, "" for nobody
     int status;
     struct call_env env;
     struct means means;
     struct answers answers;
     struct store *store; // NULL: the run is in memory only
+    bool has_snapshot;   // everything is read as it was when the command began
     rondo_engine *engine;
     rondo_run *run;
     rondo_usage spent; // for the run, before it: counts as its own
@@ -79,8 +81,10 @@ rondo_run_options running_options(const struct running *r);
 /* Can somebody answer a gate: is there a terminal, or are there answers? */
 bool running_has_answers(const struct running *r);
 
-/* Stage: the stored run that the first argument names, with its definition; the store is open then. */
+/* Stage: the stored run that the first argument names, with its definition; the store is open then.  A command that
+   only looks has a snapshot of the store until its end, or until it ends it: while it waits for something. */
 int running_find(struct running *r);
+void running_end_snapshot(struct running *r);
 
 /* Does this process work within the run that was found?  Then it does not answer its gates; the second one is a stage
    that refuses it. */

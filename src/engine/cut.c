@@ -331,8 +331,10 @@ static json_t *about_child(const struct store_run *parent, const struct cut *cut
 static int put_child(rondo_engine *engine, const struct cut *cut, struct journal *parent,
                      const struct cut_changes *changes, const char *id, rondo_error *err)
 {
-    const struct store_run *old = store_about(parent);
     size_t len = 0;
+    if (store_hold(engine->store, err) < 0)
+        return err->code;
+    const struct store_run *old = store_about(parent);
     const char *definition = store_definition(parent, &len);
     int64_t now = shell_now_ns(engine);
     struct cut_changes ours = *changes;
@@ -353,23 +355,38 @@ static int put_child(rondo_engine *engine, const struct cut *cut, struct journal
     return rc;
 }
 
+/* All of it as it is at one moment: the parent may be removed meanwhile. */
+static int look_for_cut(rondo_engine *engine, rondo_node *node, const char *parent_id, const char *path,
+                        struct journal **ret, struct cut *ret_cut, rondo_error *err)
+{
+    struct journal *parent = NULL;
+    if (store_snapshot(engine->store, err) < 0)
+        return err->code;
+    int rc = store_look(engine->store, parent_id, &parent, err);
+    if (rc == 0)
+        rc = runs_check_definition(parent, node, err);
+    if (rc == 0)
+        rc = cut_find(engine, node, parent, path, ret_cut, err);
+    store_snapshot_end(engine->store);
+    if (rc < 0 && parent)
+        parent->ops->close(parent);
+    *ret = parent;
+    return rc;
+}
+
 int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, const char *path,
                  const struct cut_changes *changes, const char *id, char **ret_id, rondo_error *err)
 {
     auto_cut struct cut cut = { 0 };
-    struct journal *parent;
+    struct journal *parent = NULL;
     auto_free char *made = id ? mem_strdup(id) : runs_make_id(engine);
     if (store_check_id(made, err) < 0)
         return err->code;
     if (!engine->store)
         return err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
-    if (store_look(engine->store, parent_id, &parent, err) < 0)
+    if (look_for_cut(engine, node, parent_id, path, &parent, &cut, err) < 0)
         return err->code;
-    int rc = runs_check_definition(parent, node, err);
-    if (rc == 0)
-        rc = cut_find(engine, node, parent, path, &cut, err);
-    if (rc == 0)
-        rc = put_child(engine, &cut, parent, changes, made, err);
+    int rc = put_child(engine, &cut, parent, changes, made, err);
     if (rc < 0 && store_has_batch(engine->store))
         store_rollback(engine->store);
     parent->ops->close(parent);

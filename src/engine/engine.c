@@ -657,6 +657,7 @@ void rondo_engine_free(rondo_engine *engine)
     process_kill_all(engine->loop); // their ends are still told to tokens that nobody has
     http_end_all(engine->loop);
     mailbox_clear(&engine->mail);
+    mem_free(engine->by_id);
     heap_free(&engine->timers);
     loop_close(engine->loop);
     taped_end(engine);

@@ -5,6 +5,7 @@
 #include "engine/later.h"
 
 #include "agent/recorder.h"
+#include "base/hash.h"
 #include "run/asks.h"
 #include "run/budget.h"
 #include "run/errand.h"
@@ -537,10 +538,57 @@ int rondo_later_inbox(rondo_later later, void (*then)(rondo_value *messages, voi
 
 /* ---- from outside --------------------------------------------------------------------------------------- */
 
+/* The first in the chain that a run of this id would be in; NULL. */
+static rondo_run **chain_of(rondo_engine *engine, uint64_t id_hash)
+{
+    return &engine->by_id[id_hash & (engine->by_id_cap - 1)];
+}
+
+static void enter_chain(rondo_run *run)
+{
+    rondo_run **chain = chain_of(run->engine, run->id_hash);
+    run->next_alike = *chain;
+    *chain = run;
+}
+
+static APART void widen_chains(rondo_engine *engine)
+{
+    mem_free(engine->by_id);
+    engine->by_id_cap = engine->by_id_cap ? 2 * engine->by_id_cap : 16;
+    engine->by_id = mem_zalloc(engine->by_id_cap * sizeof *engine->by_id);
+    for (rondo_run *run = engine->runs; run; run = run->next)
+        enter_chain(run);
+}
+
+/* The next one of this id, from the first in its chain on; NULL. */
+static rondo_run *next_of_id(rondo_run *run, const char *id)
+{
+    while (run && strcmp(run->id, id) != 0)
+        run = run->next_alike;
+    return run;
+}
+
+static rondo_run *first_of_id(rondo_engine *engine, const char *id)
+{
+    return engine->by_id ? next_of_id(*chain_of(engine, hash_bytes(0, id, strlen(id))), id) : NULL;
+}
+
+rondo_run *later_find_run(rondo_engine *engine, const char *id)
+{
+    rondo_run *run = first_of_id(engine, id);
+    while (run && run->ended)
+        run = next_of_id(run->next_alike, id);
+    return run;
+}
+
 void later_link(rondo_run *run)
 {
     rondo_engine *engine = run->engine;
+    run->id_hash = hash_bytes(0, run->id, strlen(run->id));
     pthread_mutex_lock(&engine->mail.lock);
+    if (UNLIKELY(engine->run_count++ >= engine->by_id_cap))
+        widen_chains(engine);
+    enter_chain(run);
     run->prev = NULL;
     run->next = engine->runs;
     if (engine->runs)
@@ -559,6 +607,11 @@ void later_unlink(rondo_run *run)
         engine->runs = run->next;
     if (run->next)
         run->next->prev = run->prev;
+    rondo_run **at = chain_of(engine, run->id_hash);
+    while (*at != run)
+        at = &(*at)->next_alike;
+    *at = run->next_alike;
+    engine->run_count--;
     pthread_mutex_unlock(&engine->mail.lock);
 }
 
@@ -595,9 +648,9 @@ static int post_to_run(rondo_engine *engine, struct post *message)
     struct mailbox *mail = &engine->mail;
     pthread_mutex_lock(&mail->lock);
     int rc = RONDO_ENOTFOUND;
-    for (const rondo_run *run = engine->runs; run && rc < 0; run = run->next)
-        if (strcmp(run->id, message->run_id) == 0)
-            rc = run->hears ? 0 : RONDO_ESTATE;
+    for (const rondo_run *run = first_of_id(engine, message->run_id); run && rc < 0;
+         run = next_of_id(run->next_alike, message->run_id))
+        rc = run->hears ? 0 : RONDO_ESTATE;
     if (rc == 0)
         put_post(mail, message);
     pthread_mutex_unlock(&mail->lock);

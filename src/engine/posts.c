@@ -58,14 +58,6 @@ static void take_farewell_post(rondo_engine *engine, const struct post *message)
         shell_wound_down(work.run, work.act, work.gen);
 }
 
-static rondo_run *find_run(rondo_engine *engine, const char *id)
-{
-    for (rondo_run *run = engine->runs; run; run = run->next)
-        if (!run->ended && strcmp(run->id, id) == 0)
-            return run;
-    return NULL;
-}
-
 /* Gates, and steps of which nobody knows what came of them. */
 static bool waits_for_answer(const struct act *act)
 {
@@ -168,7 +160,7 @@ static void record_answer(rondo_run *run, const struct act *gate, const char *pa
 /* A wrong answer is refused with the schema's sentence, and the gate stays open. */
 static void take_answer(rondo_engine *engine, struct post *message)
 {
-    rondo_run *run = find_run(engine, message->run_id);
+    rondo_run *run = later_find_run(engine, message->run_id);
     json_t *ask = NULL;
     struct act *gate = run ? find_gate(run, message->path, &ask) : NULL;
     rondo_error err = { 0 };
@@ -200,7 +192,7 @@ static void take_answer(rondo_engine *engine, struct post *message)
 
 static void take_letter(rondo_engine *engine, struct post *message)
 {
-    rondo_run *run = find_run(engine, message->run_id);
+    rondo_run *run = later_find_run(engine, message->run_id);
     struct rondo_event ev = message->ev;
     if (run) {
         ev.flags = EF_VALUE;

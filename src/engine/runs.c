@@ -67,6 +67,26 @@ static char *make_id(rondo_engine *engine)
     return mem_dup(id, sizeof id);
 }
 
+/* An engine that begins as another one did may have runs of that one. */
+static char *make_free_id(rondo_engine *engine)
+{
+    char *id = make_id(engine);
+    while (UNLIKELY(later_find_run(engine, id))) {
+        mem_free(id);
+        engine->made++;
+        id = make_id(engine);
+    }
+    return id;
+}
+
+/* Whoever signals to a run by its id means one. */
+static int check_is_free(rondo_engine *engine, const char *id, rondo_error *err)
+{
+    if (!id || !later_find_run(engine, id))
+        return 0;
+    return err_set(err, RONDO_EEXISTS, "there is a run '%.200s' in this engine already", id);
+}
+
 /* journal is taken; NULL: one in memory. */
 static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_run_options *options,
                           struct journal *journal)
@@ -86,7 +106,7 @@ static rondo_run *new_run(rondo_engine *engine, rondo_node *node, const rondo_ru
     if (journal || !run->journal)
         run->journal = journal ? journal : journal_in_memory();
     engine->made++;
-    run->id = options->id ? mem_strdup(options->id) : make_id(engine);
+    run->id = options->id ? mem_strdup(options->id) : make_free_id(engine);
     run->has_cursor = !options->no_cursor;
     reader_reach(&run->reader, run, 0);
     later_link(run);
@@ -150,7 +170,8 @@ int runs_begin(rondo_engine *engine, rondo_node *node, const rondo_value *input,
 {
     rondo_run_options options;
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
-        (options.id && store_check_id(options.id, err) < 0) || check_depth(input, &options, err) < 0 ||
+        (options.id && store_check_id(options.id, err) < 0) || check_is_free(engine, options.id, err) < 0 ||
+        check_depth(input, &options, err) < 0 ||
         sessions_check(engine, &options, err) < 0) {
         secrets_free(origin ? origin->secrets : NULL);
         return err->code;
@@ -493,7 +514,12 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
     if (rondo_node_check(node, err) < 0 || copy_options(&options, given, err) < 0 ||
         saved_read(log, len, &saved, err) < 0 || saved_check(&saved, node, err) < 0)
         return err->code;
-    options.id = options.id ? options.id : saved.id;
+    bool is_new = options.id && strcmp(options.id, saved.id) != 0; // the log's own may be one of an older version
+    if (is_new && store_check_id(options.id, err) < 0)
+        return err->code;
+    options.id = is_new ? options.id : saved.id;
+    if (check_is_free(engine, options.id, err) < 0)
+        return err->code;
     rondo_run *run = new_run(engine, node, &options, TAKE(saved.journal));
     return recovered(run, replay_journal(run, !options.from_start, err), &options, true, ret, err);
 }
@@ -549,12 +575,15 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
     rondo_run_options options = { .size = RONDO_RUN, .from_start = true };
     struct journal *journal;
     err = err ? err : &scratch;
-    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
-        store_look(engine->store, id, &journal, err) < 0 ||
-        read_back(engine, node, &options, journal, false, ret, err) < 0)
+    if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 || store_snapshot(engine->store, err) < 0)
         return err->code;
-    stored_recall_exit(*ret);
-    return 0;
+    int rc = store_look(engine->store, id, &journal, err);
+    if (rc == 0)
+        rc = read_back(engine, node, &options, journal, false, ret, err);
+    if (rc == 0)
+        stored_recall_exit(*ret);
+    store_snapshot_end(engine->store);
+    return rc;
 }
 
 static int catch_up(rondo_run *run, bool passes_over, rondo_error *err)

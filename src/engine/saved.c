@@ -9,7 +9,7 @@
 
 #define MAGIC     "RONDO"
 #define MAGIC_LEN 5
-#define VERSION   2
+#define VERSION   3
 
 void saved_clear(struct saved *saved)
 {
@@ -32,8 +32,17 @@ static bool get_text(const char **at, const char *end, struct buf *ret)
     return true;
 }
 
-static int read_header(const char **at, const char *end, struct saved *ret, rondo_error *err)
+/* What the first sum begins with: the header; before version 3 only the definition in it. */
+static uint64_t begin_chain(int version, const struct saved *saved, const char *header, size_t len)
 {
+    if (version >= 3)
+        return hash_bytes(0, header, len);
+    return saved->shape.len ? hash_bytes(saved->hash, saved->shape.data, saved->shape.len) : saved->hash;
+}
+
+static int read_header(const char **at, const char *end, struct saved *ret, uint64_t *ret_chain, rondo_error *err)
+{
+    const char *header = *at;
     auto_buf struct buf id = { 0 };
     if (end - *at <= MAGIC_LEN || memcmp(*at, MAGIC, MAGIC_LEN) != 0)
         return err_set(err, RONDO_ESTORE, "this is not a saved run");
@@ -45,12 +54,8 @@ static int read_header(const char **at, const char *end, struct saved *ret, rond
         (version > 1 && !get_text(at, end, &ret->shape)))
         return err_set(err, RONDO_ESTORE, "the log is cut off in its header");
     ret->id = buf_take(&id);
+    *ret_chain = begin_chain(version, ret, header, (size_t)(*at - header));
     return 0;
-}
-
-static uint64_t begin_chain(uint64_t hash, const char *shape, size_t len)
-{
-    return len ? hash_bytes(hash, shape, len) : hash;
 }
 
 /* How many events a record says that it has. */
@@ -63,15 +68,17 @@ static int count_events(const char *record, size_t len, uint64_t first, uint32_t
     return 0;
 }
 
-static int read_records(const char *at, const char *end, struct saved *ret, rondo_error *err)
+static int read_records(const char *at, const char *end, uint64_t chain, struct saved *ret, rondo_error *err)
 {
-    uint64_t chain = begin_chain(ret->hash, ret->shape.data, ret->shape.len), seq = 1, len, sum;
+    uint64_t seq = 1, len, sum;
     uint32_t count = 0;
     while (at < end) {
         if (!varint_get(&at, end, &len) || !u64_get(&at, end, &sum) || len > (uint64_t)(end - at))
             return err_set(err, RONDO_ESTORE, "the log is cut off after event %llu",
                            (unsigned long long)seq - 1);
         chain = hash_bytes(chain, at, (size_t)len);
+        if (chain != sum && seq == 1)
+            return err_set(err, RONDO_ESTORE, "the log is damaged in its header or its first record");
         if (chain != sum)
             return err_set(err, RONDO_ESTORE, "the log is damaged after event %llu",
                            (unsigned long long)seq - 1);
@@ -87,8 +94,9 @@ static int read_records(const char *at, const char *end, struct saved *ret, rond
 int saved_read(const void *log, size_t len, struct saved *ret, rondo_error *err)
 {
     const char *at = log, *end = at + len;
+    uint64_t chain = 0;
     auto_saved struct saved saved = { .journal = journal_in_memory() };
-    if (read_header(&at, end, &saved, err) < 0 || read_records(at, end, &saved, err) < 0)
+    if (read_header(&at, end, &saved, &chain, err) < 0 || read_records(at, end, chain, &saved, err) < 0)
         return err->code;
     *ret = saved;
     saved = (struct saved){ 0 };
@@ -123,6 +131,7 @@ static void put_varint(struct buf *buf, uint64_t n)
 static uint64_t put_header(struct buf *out, rondo_node *node, const char *id)
 {
     const char *shape = shape_of(node);
+    size_t start = out->len;
     buf_put(out, MAGIC, MAGIC_LEN);
     buf_putc(out, VERSION);
     put_u64(out, node->hash);
@@ -130,7 +139,7 @@ static uint64_t put_header(struct buf *out, rondo_node *node, const char *id)
     buf_puts(out, id);
     put_varint(out, strlen(shape));
     buf_puts(out, shape);
-    return begin_chain(node->hash, shape, strlen(shape));
+    return hash_bytes(0, out->data + start, out->len - start);
 }
 
 int saved_put(struct buf *out, struct journal *journal, rondo_node *node, const char *id, uint64_t last,

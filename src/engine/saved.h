@@ -6,7 +6,8 @@
        shape    varint length, bytes; not in version 1
        record   varint length, 8 bytes of sum, bytes; any number of them
 
-   Every sum covers its record and the sum before it, the first one the definition's hash and shape. */
+   Every sum covers its record and the sum before it, the first one all of the header.  Before version 3 the first one
+   covered only the definition's hash and shape. */
 #ifndef RONDO_SAVED_H
 #define RONDO_SAVED_H
 

@@ -162,6 +162,8 @@ struct rondo_engine {
     uint64_t seed, made; // runs made so far
     int max_concurrency;
     rondo_run *runs; // all of them
+    rondo_run **by_id; // the same by their ids, in chains; guarded as they are by the mailbox's lock
+    uint32_t run_count, by_id_cap;
     rondo_run *ready_first, *ready_last;
     rondo_run *spare;   // closed ones whose memory is kept
     rondo_run *zombies; // closed ones that timers still point to
@@ -201,6 +203,8 @@ struct rondo_run {
     struct journal *journal;
     char *id;
     rondo_run *next, *prev; // all runs of the engine
+    rondo_run *next_alike;  // in the chain of its id
+    uint64_t id_hash;
     rondo_run *next_ready;
     bool ready, has_cursor, pulled, ended, dropped;
     bool zombie; // closed, but timers still point to it
@@ -480,6 +484,7 @@ void task_take_posts(rondo_engine *engine);
    also go on, and listens again. */
 void later_link(rondo_run *run);
 void later_unlink(rondo_run *run);
+rondo_run *later_find_run(rondo_engine *engine, const char *id); // one that has not ended; NULL
 void later_listen(rondo_run *run, bool listens);
 bool later_shut(rondo_run *run);
 void task_time_is_up(rondo_engine *engine, uint64_t token);

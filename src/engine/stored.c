@@ -72,6 +72,8 @@ void stored_recall_exit(rondo_run *run)
 static int sum_up(rondo_run *run, rondo_error *err)
 {
     struct run *core = &run->core;
+    if (store_check_file(run->engine->store, err) < 0)
+        return err->code;
     if (core->status) {
         put_end(run);
     } else { // it goes on, whatever it had come to

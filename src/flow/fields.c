@@ -70,7 +70,8 @@ static const struct word codes[] = { { "inval", 0, IN_BOTH }, { "parse", 0, IN_B
     { "notfound", 0, IN_BOTH }, { "failed", 0, IN_BOTH }, { "cancelled", 0, IN_BOTH }, { "time", 0, IN_BOTH },
     { "limit", 0, IN_BOTH }, { "budget", 0, IN_BOTH }, { "stalled", 0, IN_BOTH }, { "schema", 0, IN_BOTH },
     { "store", 0, IN_BOTH }, { "mismatch", 0, IN_BOTH }, { "unknown", 0, IN_BOTH }, { "retry", 0, IN_BOTH },
-    { "final", 0, IN_BOTH }, { "unmet", 0, IN_BOTH }, { NULL } };
+    { "final", 0, IN_BOTH }, { "unmet", 0, IN_BOTH },
+    { "exists", 0, IN_BOTH }, { NULL } };
 
 /* ---- the file ------------------------------------------------------------------------------------ */
 

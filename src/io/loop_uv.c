@@ -6,6 +6,7 @@
 #include "io/process.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -99,6 +100,20 @@ static int open_handles(struct loop *loop)
     return uv_poll_start(&loop->timer, UV_READABLE, on_timer);
 }
 
+#define UV_NEEDS 8 // descriptors, generously counted
+
+/* Where there are too few of them libuv ends the process, and says nothing. */
+static bool has_room(int fd)
+{
+    int copies[UV_NEEDS], count = 0;
+    while (count < UV_NEEDS && (copies[count] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    bool has = count == UV_NEEDS;
+    while (count)
+        close(copies[--count]);
+    return has;
+}
+
 int loop_open(struct loop **ret, rondo_error *err)
 {
     struct loop *loop = mem_zalloc(sizeof *loop);
@@ -106,7 +121,7 @@ int loop_open(struct loop **ret, rondo_error *err)
     loop->armed_ns = INT64_MAX;
     loop->offset_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
     loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    int rc = loop->timer_fd < 0 ? UV_EMFILE : uv_loop_init(&loop->uv);
+    int rc = loop->timer_fd < 0 || !has_room(loop->timer_fd) ? UV_EMFILE : uv_loop_init(&loop->uv);
     if (rc == 0 && (rc = open_handles(loop)) < 0)
         uv_loop_close(&loop->uv);
     if (rc < 0) {

@@ -11,6 +11,7 @@
 #include "store/runlog.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,14 +49,35 @@ int db_lose(struct store *store, const rondo_error *err)
     return err->code;
 }
 
+/* Was it a write that failed?  Reading may have to write first: its beginning, an index.  And so does a commit, which
+   SQLite takes for reading. */
+static bool was_writing(struct store *store)
+{
+    static const int codes[] = { SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE,
+                                 SQLITE_IOERR_SHMSIZE };
+    int code = sqlite3_extended_errcode(store->db);
+    size_t i = 0;
+    while (i < COUNT(codes) && codes[i] != code)
+        i++;
+    return i < COUNT(codes);
+}
+
+/* failed: errno as the call left it, of which SQLite does not always know. */
+static const char *system_reason(struct store *store, int failed, bool writes)
+{
+    int known = sqlite3_system_errno(store->db);
+    failed = known ? known : writes ? failed : 0;
+    if (failed == EFBIG)
+        return "files may not become so large (ulimit -f)";
+    return failed ? strerror(failed) : reason(store);
+}
+
 int db_fail(struct store *store, rondo_error *err, const char *what)
 {
-    int failed = sqlite3_system_errno(store->db);
-    int code = sqlite3_errcode(store->db) & 255;
-    bool io = code == SQLITE_IOERR && failed;
-    what = code == SQLITE_FULL ? "cannot be written" : what; // reading may have to write first: its beginning, an index
-    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, what,
-                   io ? strerror(failed) : reason(store));
+    int failed = errno;
+    bool io = (sqlite3_errcode(store->db) & 255) == SQLITE_IOERR, writes = was_writing(store);
+    return err_set(err, RONDO_ESTORE, "store '%.300s': %s: %.150s", store->path, writes ? "cannot be written" : what,
+                   io ? system_reason(store, failed, writes) : reason(store));
 }
 
 int db_damaged(struct store *store, rondo_error *err, const char *fmt, ...)
@@ -339,6 +361,21 @@ void store_rollback(struct store *store)
     end_batch(store, true);
 }
 
+int store_check_file(struct store *store, rondo_error *err)
+{
+    sqlite3_file *wal = NULL;
+    int has_moved = 0;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (!has_moved && wal && wal->pMethods)
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (!has_moved)
+        return 0;
+    return err_set(err, RONDO_ESTORE,
+                   "store '%.300s': the file or its WAL was removed or replaced while it was in use: what happened "
+                   "since is not kept", store->path);
+}
+
 static int commit(struct store *store, rondo_error *err)
 {
     if (UNLIKELY(store->lost.code)) {
@@ -359,8 +396,13 @@ int store_commit(struct store *store, rondo_error *err)
         store->doubtful = true;
         return err->code;
     }
+    bool folds = store->wal_pages >= store->wal_most;
+    if (UNLIKELY(folds && store_check_file(store, err) < 0)) {
+        end_batch(store, true);
+        return err->code;
+    }
     end_batch(store, false);
-    if (UNLIKELY(store->wal_pages >= store->wal_most))
+    if (UNLIKELY(folds))
         fold_in(store);
     else
         hold(store);
@@ -405,7 +447,7 @@ void db_relaxed(struct store *store)
     synchronous(store, "PRAGMA synchronous = FULL");
 }
 
-int db_look(struct store *store, rondo_error *err)
+int store_snapshot(struct store *store, rondo_error *err)
 {
     if (!store->open && store->looking == 0 && db_do(store, err, "BEGIN", "") < 0)
         return err->code;
@@ -413,7 +455,7 @@ int db_look(struct store *store, rondo_error *err)
     return 0;
 }
 
-void db_looked(struct store *store)
+void store_snapshot_end(struct store *store)
 {
     rondo_error ignored;
     if (--store->looking == 0 && !store->open)

@@ -43,7 +43,7 @@ struct store {
     bool open;        // there is a batch
     bool held;        // a read transaction since the last one
     bool doubtful;    // a commit failed, and nothing was written over it yet
-    unsigned looking; // nested db_look()
+    unsigned looking; // nested store_snapshot()
     rondo_error lost; // why the batch cannot be committed any more; code 0: it can
     struct runlog *batch; // journals that have a part in it
     struct runlog *logs;  // all that are open
@@ -110,9 +110,5 @@ int db_end(struct store *store, bool own, int rc, rondo_error *err);
 /* A batch that need not survive a power cut, at whatever level: between the two, when db_is_free(). */
 void db_relax(struct store *store);
 void db_relaxed(struct store *store);
-
-/* Between the two everything that is read is of one moment. */
-int db_look(struct store *store, rondo_error *err);
-void db_looked(struct store *store);
 
 #endif

@@ -14,7 +14,8 @@ int store_fork(struct journal *parent, uint64_t seq, const struct store_run *run
     struct store_run row = *run;
     int64_t num;
     uint32_t sum = 0;
-    if (db_begin(store, err) < 0 || (seq && runlog_sum_at(from, seq, &sum, err) < 0))
+    if (db_begin(store, err) < 0 || store_check_there(parent, err) < 0 ||
+        (seq && runlog_sum_at(from, seq, &sum, err) < 0))
         return err->code;
     row.parent = seq ? from->num : 0; // who is cut in its first turn shares nothing
     row.fork_seq = seq;

@@ -3,7 +3,9 @@
    A head that directly follows what was last written is kept until the page comes, and written with it.  It is
    safe to keep it: SQLite writes nothing else there, a head without its page means nothing to whoever reads the WAL,
    and any other call that may see the difference writes it first.  A head anywhere else, as when checksums are
-   mended, is written at once. */
+   mended, is written at once.
+
+   SQLite knows of the file itself whether it is still what its name stands for; here the same is known of its WAL. */
 #include "store/frames.h"
 
 #include "base/mem.h"
@@ -11,6 +13,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HEAD       24
 #define FRAME_MOST (HEAD + 65536)
@@ -20,6 +23,8 @@ struct wal_file {
     sqlite3_file *real; // behind this struct
     sqlite3_int64 end;  // of what was last written
     bool has_head;      // of the frame that begins there
+    const char *name;   // SQLite's, as long as the file is open
+    struct stat opened; // what the name stood for then
     char *frame;
 };
 
@@ -113,6 +118,12 @@ static int wal_check_lock(sqlite3_file *file, int *ret)
 
 static int wal_control(sqlite3_file *file, int op, void *arg)
 {
+    const struct wal_file *wal = (struct wal_file *)file;
+    struct stat now;
+    if (op == SQLITE_FCNTL_HAS_MOVED) {
+        *(int *)arg = stat(wal->name, &now) < 0 || now.st_ino != wal->opened.st_ino || now.st_dev != wal->opened.st_dev;
+        return SQLITE_OK;
+    }
     return REAL((struct wal_file *)file, xFileControl, op, arg);
 }
 
@@ -138,10 +149,12 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     struct wal_file *wal = (struct wal_file *)file;
     if (!(flags & SQLITE_OPEN_WAL))
         return under->xOpen(under, name, file, flags, ret_flags);
-    *wal = (struct wal_file){ .real = (sqlite3_file *)(wal + 1), .end = -1 };
+    *wal = (struct wal_file){ .real = (sqlite3_file *)(wal + 1), .end = -1, .name = name };
     int rc = under->xOpen(under, name, wal->real, flags, ret_flags);
     if (rc != SQLITE_OK)
         return rc;
+    if (stat(name, &wal->opened) < 0) // then it has gone already, and what comes in its place is another one
+        wal->opened = (struct stat){ 0 };
     wal->frame = mem_alloc(FRAME_MOST);
     wal->base.pMethods = &methods;
     return rc;

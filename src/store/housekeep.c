@@ -234,10 +234,10 @@ static int in_batch(struct sweep *s, int (*step)(struct sweep *s, rondo_error *e
 
 static int look(struct sweep *s, rondo_error *err)
 {
-    if (db_look(s->store, err) < 0)
+    if (store_snapshot(s->store, err) < 0)
         return err->code;
     int rc = marks_init(&s->marks, s->store, err) < 0 ? err->code : mark_all(s, err);
-    db_looked(s->store);
+    store_snapshot_end(s->store);
     return rc;
 }
 
@@ -380,10 +380,10 @@ static int usage_of_run(struct store *store, const char *id, json_t *usage, rond
 int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err)
 {
     json_t *usage = json_object();
-    int rc = db_look(store, err);
+    int rc = store_snapshot(store, err);
     if (rc == 0) {
         rc = id ? usage_of_run(store, id, usage, err) : usage_of_all(store, usage, err);
-        db_looked(store);
+        store_snapshot_end(store);
     }
     if (rc == 0)
         *ret = TAKE(usage);

@@ -111,6 +111,8 @@ int lease_keep(struct store *store, rondo_error *err)
 {
     if (LIKELY(!is_due(store)))
         return 0;
+    if (store_check_file(store, err) < 0)
+        return err->code;
     store->renewed_ns = store->now_ns;
     return db_do(store, err, "UPDATE driver SET expires_ns = ?2 WHERE num = ?1", "ii", store->driver,
                  store->now_ns + LEASE_NS);

@@ -187,8 +187,11 @@ static int log_append(struct journal *journal, const char *bytes, size_t len, ui
 
 /* ---- loading: chunks ---------------------------------------------------------------------------------- */
 
+/* What is missing of a run that another process has removed is no damage. */
 static int damaged(struct runlog *log, uint64_t seq, const char *why, rondo_error *err)
 {
+    if (!log->drives && store_check_there(&log->base, err) == RONDO_ENOTFOUND)
+        return err->code;
     return db_damaged(log->store, err, "event %llu of run '%.60s' is damaged: %s", (unsigned long long)seq,
                       log->id, why);
 }
@@ -261,7 +264,7 @@ static int find_extent(struct runlog *log, int64_t run, struct extent *ret, int6
 {
     int rc = runrow_extent(log->store, run, NULL, ret, err);
     if (rc == 0)
-        return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", log->id);
+        return err_set(err, RONDO_ENOTFOUND, "there is no run '%.200s': it was removed", log->id);
     return rc < 0 ? rc : db_number(log->store, ret_log, err, "SELECT max(coalesce(min(at), 0), 0) FROM log", "");
 }
 
@@ -395,13 +398,13 @@ static APART int load(struct runlog *log, uint64_t seq, rondo_error *err)
     struct extent extent;
     int64_t log_first;
     choose_window(log);
-    if (db_look(log->store, err) < 0)
+    if (store_snapshot(log->store, err) < 0)
         return err->code;
     int rc = find_extent(log, owner->run, &extent, &log_first, err);
     if (rc == 0)
         rc = seq <= extent.chunk_seq ? load_chunk(log, owner, seq, err) :
                                        load_log(log, owner, &extent, log_first, seq, err);
-    db_looked(log->store);
+    store_snapshot_end(log->store);
     return rc;
 }
 
@@ -433,11 +436,11 @@ static APART int put_back_pieces(struct runlog *log, uint64_t seq, struct chunk_
 {
     const struct keeper keeper = blob_keeper(log->store);
     rondo_error why;
-    if (db_look(log->store, err) < 0)
+    if (store_snapshot(log->store, err) < 0)
         return err->code;
     buf_clear(&log->whole);
     int rc = kept_get(&keeper, record->bytes, record->len, RECORD_MAX, &log->whole, &why);
-    db_looked(log->store);
+    store_snapshot_end(log->store);
     if (rc < 0)
         return damaged(log, seq, why.message, err);
     record->bytes = log->whole.data;
@@ -453,16 +456,16 @@ static int log_read(struct journal *journal, struct journal_pos *pos, const char
     struct window *w;
     uint64_t first = pos->seq;
     rondo_error ignored;
-    int rc = find_window(log, pos->seq, &w, err ? err : &ignored);
+    err = err ? err : &ignored;
+    int rc = find_window(log, pos->seq, &w, err);
     if (rc <= 0)
         return rc;
     size_t offset = pos->segment == w->serial ? pos->offset : window_find(w, pos->seq, &first);
     const char *at = w->bytes.data + offset;
     if (first != pos->seq || !chunk_next(&at, w->bytes.data + w->bytes.len, &record))
-        return damaged(log, pos->seq, "no record begins with it", err ? err : &ignored);
-    if (kept_has_pieces(record.bytes, record.len) &&
-        put_back_pieces(log, pos->seq, &record, err ? err : &ignored) < 0)
-        return RONDO_ESTORE;
+        return damaged(log, pos->seq, "no record begins with it", err);
+    if (kept_has_pieces(record.bytes, record.len) && put_back_pieces(log, pos->seq, &record, err) < 0)
+        return err->code;
     *ret = record.bytes;
     *ret_len = record.len;
     *pos = (struct journal_pos){ w->serial, (uint32_t)(at - w->bytes.data), pos->seq + record.count };

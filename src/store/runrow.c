@@ -154,7 +154,7 @@ int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_s
               chunk_stamp((int64_t)run->fork_seq, run->parent, run->fork_seq, fork_sum), driver, store->now_ns) < 0)
         return err->code;
     if (!sqlite3_changes(store->db))
-        return err_set(err, RONDO_EINVAL, "there is a run '%.200s' already", run->id);
+        return err_set(err, RONDO_EEXISTS, "there is a run '%.200s' already", run->id);
     *ret = sqlite3_last_insert_rowid(store->db);
     return 0;
 }
@@ -166,9 +166,12 @@ int store_add(struct store *store, const struct store_run *run, const char *defi
     int64_t num = 0;
     row.parent = 0;
     row.fork_seq = 0;
-    if (db_begin(store, err) < 0 || runrow_add(store, &row, 0, definition, len, &num, err) < 0)
-        return err->code;
-    struct runlog *log = runlog_new(store, num, run->id, 1, 0, err);
+    bool own = db_is_free(store);
+    struct runlog *log = NULL;
+    if (db_begin(store, err) == 0 && runrow_add(store, &row, 0, definition, len, &num, err) == 0)
+        log = runlog_new(store, num, run->id, 1, 0, err);
+    if (!log && own)
+        store_rollback(store); // others may write again
     if (!log)
         return err->code;
     *ret = &log->base;
@@ -239,12 +242,12 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 {
     auto_buf struct buf whole = { 0 };
     int64_t num;
-    if (db_look(store, err) < 0)
+    if (store_snapshot(store, err) < 0)
         return err->code;
     struct runlog *log = runrow_find(store, id, &num, &whole, err) < 0 ?
                              NULL :
                              runlog_open(store, num, buf_text(&whole), 0, err);
-    db_looked(store);
+    store_snapshot_end(store);
     if (!log)
         return err->code;
     *ret = &log->base;
@@ -369,8 +372,10 @@ const char *store_definition(struct journal *journal, size_t *ret_len)
 
 int store_check_there(struct journal *journal, rondo_error *err)
 {
-    const struct store_run *row = store_about(journal);
-    if (row->num && *row->id)
-        return 0;
-    return err_set(err, RONDO_ENOTFOUND, "run '%.200s' was removed", runlog_of(journal)->id);
+    struct runlog *log = runlog_of(journal);
+    int64_t there;
+    if (db_number(log->store, &there, err, "SELECT count(*) FROM run WHERE num = ?1 AND id IS NOT NULL", "i",
+                  log->num) < 0)
+        return err->code;
+    return there ? 0 : err_set(err, RONDO_ENOTFOUND, "there is no run '%.200s': it was removed", log->id);
 }

@@ -240,10 +240,10 @@ static int each_scope(struct store *store, const char *session,
 
 int store_session_memory(struct store *store, const char *session, json_t **ret, rondo_error *err)
 {
-    if (db_look(store, err) < 0)
+    if (store_snapshot(store, err) < 0)
         return err->code;
     int rc = each_scope(store, session, read_newest, ret, err);
-    db_looked(store);
+    store_snapshot_end(store);
     return rc;
 }
 
@@ -397,10 +397,10 @@ static int export(struct store *store, const char *session, json_t **ret, rondo_
 
 int store_session_export(struct store *store, const char *session, json_t **ret, rondo_error *err)
 {
-    if (db_look(store, err) < 0)
+    if (store_snapshot(store, err) < 0)
         return err->code;
     int rc = export(store, session, ret, err);
-    db_looked(store);
+    store_snapshot_end(store);
     return rc;
 }
 

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+struct buf;
 struct store;
 
 enum {
@@ -51,8 +52,17 @@ const char *store_notice(const struct store *store);
 int store_commit(struct store *store, rondo_error *err);
 bool store_has_batch(const struct store *store);
 
+/* Is the file still what its name stands for, and its WAL?  RONDO_ESTORE: somebody has removed or replaced it, and
+   nobody will ever read what is written.  A commit asks this too, now and then. */
+int store_check_file(struct store *store, rondo_error *err);
+
 /* From now on, until the next commit or rollback, no other process writes: what is read stays true. */
 int store_hold(struct store *store, rondo_error *err);
+
+/* Between the two everything that is read is of one moment, whatever others write or remove.  They may be nested; no
+   batch may begin between them.  Not for long: meanwhile the WAL of all processes grows. */
+int store_snapshot(struct store *store, rondo_error *err);
+void store_snapshot_end(struct store *store);
 
 /* Counts that others may have written, as far as batches have noticed: what was read in a batch at the same count
    is still true in the present one. */
@@ -98,7 +108,7 @@ struct store_run {
 };
 
 /* A new run, driven by us; definition (a text, e.g. the files it was made of; NULL) is kept once per
-   content.  RONDO_EINVAL when the id is taken.  The journal's close gives the lease back. */
+   content.  RONDO_EEXISTS when the id is taken.  The journal's close gives the lease back. */
 int store_add(struct store *store, const struct store_run *run, const char *definition, size_t len,
               struct journal **ret, rondo_error *err);
 
@@ -113,7 +123,8 @@ int store_look(struct store *store, const char *id, struct journal **ret, rondo_
 const struct store_run *store_about(struct journal *journal);
 const char *store_definition(struct journal *journal, size_t *ret_len);
 
-/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on. */
+/* Another process may remove a run that is only looked at: RONDO_ENOTFOUND from then on, here and wherever its
+   records are read. */
 int store_check_there(struct journal *journal, rondo_error *err);
 
 /* Changes status, waiting, end_ns, last_seq and what about holds, with the next commit. */
@@ -124,7 +135,9 @@ int store_sum_up(struct journal *journal, const struct store_run *run, rondo_err
 int store_rewrite(struct journal *journal, const char *definition, size_t len, uint64_t hash,
                   struct journal **ret, rondo_error *err);
 
-/* A run that shares the past of another up to and including event seq (which ends one of its records). */
+/* A run that shares the past of another up to and including event seq (which ends one of its records).
+   RONDO_ENOTFOUND: the parent was removed.  What *run and the definition take from it is read in the same batch,
+   behind store_hold(). */
 int store_fork(struct journal *parent, uint64_t seq, const struct store_run *run, const char *definition,
                size_t len, struct journal **ret, rondo_error *err);
 
@@ -158,9 +171,9 @@ int store_expire(struct store *store, const struct store_retention *keep, bool o
    NULL) by kind.  New. */
 int store_usage(struct store *store, const char *id, json_t **ret, rondo_error *err);
 
-/* One run as a single file, which must not be there, and back (a new row; RONDO_EINVAL when its id is there
-   already or the file is not in order: it is checked as a whole before anything is written).  ret_id: the
-   caller's. */
+/* One run as a single file, which must not be there.  And back, as a new row; ret_id is the caller's.  The file is
+   checked as a whole before anything is written.  RONDO_EEXISTS: the store has a run of this id.  RONDO_EINVAL: the
+   file is not in order. */
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err);
 int store_import(struct store *store, const char *file, char **ret_id, rondo_error *err);
 
@@ -182,10 +195,13 @@ int store_inbox_done(struct journal *journal, int64_t num, rondo_error *err);
 
 #define SESSION_NAME_MAX 100
 
-/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL.  A run's id only when the run is new: a store may have
-   older ones. */
+/* Letters, digits and - _ . : @; anything else is RONDO_EINVAL. */
 int session_check_name(const char *name, rondo_error *err);
+
+/* The same of the id of a new run, which begins with a letter or a digit and is not "last".  A store may have runs of
+   0.1.0 with other ids.  store_put_file_name() makes a name of any of them that is safe. */
 int store_check_id(const char *id, rondo_error *err);
+void store_put_file_name(struct buf *out, const char *id);
 #define RUN_ID_MAX 200
 
 /* State: an object, new; empty when there is none of that name. */

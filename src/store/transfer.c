@@ -252,14 +252,14 @@ static int write_file(struct journal *journal, const char *file, rondo_error *er
 int store_export(struct store *store, const char *id, const char *file, rondo_error *err)
 {
     struct journal *journal;
-    if (db_look(store, err) < 0) // of one moment: what is taken out of the inbox comes into the records
+    if (store_snapshot(store, err) < 0) // of one moment: what is taken out of the inbox comes into the records
         return err->code;
     int rc = store_look(store, id, &journal, err);
     if (rc == 0) {
         rc = write_file(journal, file, err);
         journal->ops->close(journal);
     }
-    db_looked(store);
+    store_snapshot_end(store);
     return rc;
 }
 

@@ -4,12 +4,15 @@ cd "$ROOT" || exit 1
 passed=0 failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-many() { # name, processes, runs
-    local said
-    if said=$(tests/shared/many "$2" "$3" "$tmp/$1" 2>&1); then passed=$((passed + 1))
-    else failed=$((failed + 1)); printf 'FAIL %s: %s\n' "$1" "$said"; fi
+holds() { # name, command...
+    local name=$1 said
+    shift
+    if said=$("$@" 2>&1); then passed=$((passed + 1))
+    else failed=$((failed + 1)); printf 'FAIL %s: %s\n' "$name" "$said"; fi
 }
+many() { holds "$1" tests/shared/many "$2" "$3" "$tmp/$1"; } # name, processes, runs
 many quick 8 400
+holds vanish tests/shared/vanish 25 "$tmp/vanish"
 if ldd "$RONDO" | grep -q libsqlite3; then # else there is nothing to be slow in
     PRELOAD=$ROOT/$B/tests/delay.so many slow 8 200
 fi

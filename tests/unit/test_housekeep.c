@@ -94,8 +94,54 @@ TEST(a_run_that_is_looked_at_may_be_removed)
     CHECK_INT(store_check_there(journal, &talk_err), 0);
     must(store_remove(store, "a", &talk_err));
     CHECK_INT(store_check_there(journal, &talk_err), RONDO_ENOTFOUND);
-    CHECK_STR(talk_err.message, "run 'a' was removed");
+    CHECK_STR(talk_err.message, "there is no run 'a': it was removed");
     close_journal(journal);
+    store_close(other);
+    store_close(store);
+}
+
+/* Reads the run from event 1 on: how many records there are, or the error. */
+static int read_all(struct journal *journal)
+{
+    struct journal_pos pos = { .seq = 1 };
+    const char *record;
+    size_t len;
+    int rc, count = 0;
+    while ((rc = journal->ops->read(journal, &pos, &record, &len, &talk_err)) > 0)
+        count++;
+    return rc < 0 ? rc : count;
+}
+
+TEST(what_is_missing_of_a_removed_run_is_no_damage)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    put_run(store, "a", 3, 3000, 1);
+    struct journal *journal = look_run(other, "a");
+    CHECK_INT(read_all(journal), 3);
+    must(store_remove(store, "a", &talk_err));
+    gc(store);
+    CHECK_INT(read_all(journal), RONDO_ENOTFOUND); // its records are in memory, their texts are not
+    CHECK_STR(talk_err.message, "there is no run 'a': it was removed");
+    close_journal(journal);
+    store_close(other);
+    store_close(store);
+}
+
+TEST(a_removed_run_is_whole_for_a_snapshot_from_before)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    put_run(store, "a", 3, 3000, 1);
+    must(store_snapshot(other, &talk_err));
+    CHECK(has_run(other, "a"));
+    must(store_remove(store, "a", &talk_err));
+    gc(store);
+    struct journal *journal = look_run(other, "a");
+    CHECK_INT(read_all(journal), 3);
+    CHECK_INT(store_about(journal)->status, RONDO_STATUS_RUNNING);
+    store_snapshot_end(other);
+    CHECK_INT(store_check_there(journal, &talk_err), RONDO_ENOTFOUND);
+    close_journal(journal);
+    CHECK(!has_run(other, "a"));
     store_close(other);
     store_close(store);
 }
@@ -120,6 +166,23 @@ TEST(a_run_of_a_process_that_died_is_removed)
 }
 
 /* ---- forks ---------------------------------------------------------------------------------------------- */
+
+TEST(a_run_that_was_removed_is_not_forked)
+{
+    struct store *store = test_store(STORE_CREATE), *other = test_store(0);
+    const struct store_run run = { .id = "kid", .name = "flow" };
+    put_run(store, "a", 3, 100, 1);
+    struct journal *from = look_run(other, "a"), *journal;
+    CHECK_INT(read_all(from), 3);
+    must(store_remove(store, "a", &talk_err));
+    CHECK_INT(store_fork(from, 2, &run, NULL, 0, &journal, &talk_err), RONDO_ENOTFOUND);
+    CHECK_STR(talk_err.message, "there is no run 'a': it was removed");
+    store_rollback(other);
+    CHECK(!has_run(other, "kid"));
+    close_journal(from);
+    store_close(other);
+    store_close(store);
+}
 
 static void fork_run(struct store *store, const char *parent, uint64_t seq, const char *id, json_t *value)
 {

@@ -1,6 +1,7 @@
 /* test_recover.c - saved at any event, a run goes on to the same end; a damaged log never crashes. */
 #include "agents.h"
 
+#include "base/hash.h"
 #include "engine/shell.h"
 
 #include <stdlib.h>
@@ -877,7 +878,85 @@ TEST(a_flipped_byte_anywhere_is_an_error_or_harmless_never_a_crash)
             log[i] ^= (char)(1 << bit);
         }
     CHECK_INT(try_recover(node, log, len, "5"), 0);
-    CHECK(harmless < 200); // the run's id is not covered by a checksum; all else is
+    CHECK_INT(harmless, 0);
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
+static uint64_t get_varint(const char **at)
+{
+    uint64_t n = 0;
+    for (int shift = 0;; shift += 7, (*at)++) {
+        n |= (uint64_t)(**at & 127) << shift;
+        if (!(**at & 128)) {
+            (*at)++;
+            return n;
+        }
+    }
+}
+
+/* The same log as an older version would have saved it: its sums begin with the definition alone. */
+static char *as_version(int version, const char *log, size_t len, size_t *ret_len)
+{
+    struct buf out = { 0 };
+    const char *at = log + 6, *end = log + len;
+    uint64_t chain = 0;
+    buf_put(&out, log, len);
+    out.data[5] = (char)version;
+    for (int i = 7; i >= 0; i--)
+        chain = chain << 8 | (uint8_t)at[i];
+    at += 8;
+    uint64_t id_len = get_varint(&at);
+    const char *shape_at = at += id_len;
+    uint64_t shape_len = get_varint(&at);
+    if (version > 1)
+        chain = hash_bytes(chain, at, shape_len);
+    at += shape_len;
+    size_t cut = version > 1 ? 0 : (size_t)(at - shape_at);
+    memmove(out.data + (shape_at - log), out.data + (shape_at - log) + cut, (size_t)(end - shape_at) - cut);
+    out.len -= cut;
+    while (at < end) {
+        uint64_t record = get_varint(&at);
+        chain = hash_bytes(chain, at + 8, record);
+        for (int i = 0; i < 8; i++)
+            out.data[(size_t)(at - log) - cut + (size_t)i] = (char)(chain >> (8 * i));
+        at += 8 + record;
+    }
+    *ret_len = out.len;
+    return buf_take(&out);
+}
+
+TEST(logs_that_older_versions_saved_are_recovered)
+{
+    struct bot a = { "a", ADD, 1 };
+    rondo_node *node = LOOP("l", bot_node(&a), .max_iterations = 3);
+    size_t len, old_len;
+    char *log = log_of(rondo_node_ref(node), "1", &len);
+    CHECK_INT(log[5], 3);
+    for (int version = 1; version <= 2; version++) {
+        char *old = as_version(version, log, len, &old_len);
+        CHECK_INT(try_recover(node, old, old_len, "4"), 0);
+        old[old_len - 1] ^= 1;
+        CHECK_INT(try_recover(node, old, old_len, "4"), RONDO_ESTORE);
+        rondo_text_free(old);
+    }
+    log[5] = 4;
+    CHECK_INT(try_recover(node, log, len, "4"), RONDO_ESTORE);
+    rondo_text_free(log);
+    rondo_node_unref(node);
+}
+
+TEST(the_id_in_a_log_is_inside_its_checksum)
+{
+    struct bot a = { "a", ADD, 1 };
+    rondo_node *node = LOOP("l", bot_node(&a), .max_iterations = 3);
+    size_t len;
+    char *log = log_of(rondo_node_ref(node), "1", &len);
+    TRIAL t = { 0 };
+    trial_engine(&t);
+    log[6 + 8 + 1 + 3] ^= 1; // magic, hash, the id's length
+    CHECK_INT(rondo_run_recover(t.engine, node, log, len, NULL, &t.run, &t.err), RONDO_ESTORE);
+    CHECK_STR(t.err.message, "the log is damaged in its header or its first record");
     rondo_text_free(log);
     rondo_node_unref(node);
 }

@@ -74,7 +74,7 @@ TEST(an_id_is_taken_once)
     struct store *store = test_store(STORE_CREATE);
     struct journal *journal;
     test_run(store, "run");
-    CHECK_INT(store_add(store, &(struct store_run){ .id = "run" }, NULL, 0, &journal, &err), RONDO_EINVAL);
+    CHECK_INT(store_add(store, &(struct store_run){ .id = "run" }, NULL, 0, &journal, &err), RONDO_EEXISTS);
     CHECK_STR(err.message, "there is a run 'run' already");
     CHECK_INT(store_add(store, &(struct store_run){ .id = "" }, NULL, 0, &journal, &err), RONDO_EINVAL);
     commit(store);

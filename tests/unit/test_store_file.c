@@ -696,6 +696,87 @@ TEST(a_wal_that_two_fold_in_one_after_the_other_stays_the_right_one)
     store_close(one);
 }
 
+/* ---- removed while it is in use --------------------------------------------------------------------------- */
+
+static void remove_file(const char *end)
+{
+    char path[420];
+    snprintf(path, sizeof path, "%s%s", test_store_path(), end);
+    CHECK(unlink(path) == 0);
+}
+
+static int commit_one(struct store *store, struct journal *journal, uint64_t seq, rondo_error *err)
+{
+    int rc = try_append(journal, seq, err);
+    return rc < 0 ? rc : store_commit(store, err);
+}
+
+/* A run of a store whose file with this end to its name is removed then. */
+static struct journal *removed(const char *end, struct store **ret)
+{
+    rondo_error err;
+    *ret = test_store(STORE_CREATE);
+    struct journal *journal = test_run(*ret, "r");
+    put_records(journal, 1, 1, 30);
+    commit(*ret);
+    CHECK_INT(store_check_file(*ret, &err), 0);
+    remove_file(end);
+    return journal;
+}
+
+static const char gone[] = "the file or its WAL was removed or replaced while it was in use";
+
+TEST(a_removed_store_is_noticed_when_it_is_asked_for)
+{
+    rondo_error err;
+    struct store *store;
+    removed("", &store);
+    CHECK_INT(store_check_file(store, &err), RONDO_ESTORE);
+    CHECK(strstr(err.message, gone) && strstr(err.message, test_store_path()));
+    store_close(store);
+    remove_file("-wal");
+}
+
+TEST(a_removed_wal_is_noticed_also_when_there_is_another_one)
+{
+    rondo_error err;
+    struct store *store;
+    removed("-wal", &store);
+    CHECK_INT(store_check_file(store, &err), RONDO_ESTORE);
+    char path[420];
+    snprintf(path, sizeof path, "%s-wal", test_store_path());
+    write_whole(path, "", 0);
+    CHECK_INT(store_check_file(store, &err), RONDO_ESTORE);
+    store_close(store);
+}
+
+TEST(a_removed_store_is_noticed_when_the_wal_is_folded_in)
+{
+    rondo_error err;
+    struct store *store;
+    struct journal *journal = removed("", &store);
+    CHECK_INT(commit_one(store, journal, 2, &err), 0);
+    store->wal_most = 1;
+    CHECK_INT(commit_one(store, journal, 3, &err), RONDO_ESTORE);
+    CHECK(strstr(err.message, gone));
+    CHECK_INT(try_append(journal, 4, &err), RONDO_ESTORE); // the journal is lost
+    store_close(store);
+    remove_file("-wal");
+}
+
+TEST(a_removed_store_is_noticed_after_some_seconds)
+{
+    rondo_error err;
+    struct store *store;
+    struct journal *journal = removed("", &store);
+    CHECK_INT(commit_one(store, journal, 2, &err), 0);
+    store_set_now(store, store->now_ns + 11000000000);
+    CHECK_INT(commit_one(store, journal, 3, &err), RONDO_ESTORE);
+    CHECK(strstr(err.message, gone));
+    store_close(store);
+    remove_file("-wal");
+}
+
 /* ---- in a process of its own ----------------------------------------------------------------------------- */
 
 static void add_records(uint64_t first, uint64_t last)

@@ -184,7 +184,7 @@ TEST(what_is_there_is_not_overwritten)
     CHECK_UINT(bytes.len, 4);
     unlink(file_path());
     must(store_export(store, "r1", file_path(), &talk_err));
-    CHECK_INT(import(store, "r1"), RONDO_EINVAL); // its id is taken
+    CHECK_INT(import(store, "r1"), RONDO_EEXISTS); // its id is taken
     CHECK(strstr(talk_err.message, "r1"));
     CHECK_UINT(count_runs(store), 1);
     CHECK_INT(store_export(store, "nobody", file_path(), &talk_err), RONDO_ENOTFOUND);
