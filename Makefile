@@ -81,8 +81,10 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # What ships is optimised as a whole; tests link the same objects the ordinary, quick way.  Debuggers have their own
 # tables for stepping out of functions; those that would be loaded are a tenth of the program.
 LEAN     := $(if $(SAN)$(FAST),,-fno-asynchronous-unwind-tables)
-LTO_OBJ  := $(if $(SAN)$(FAST),,-flto=auto -ffat-lto-objects) $(LEAN)
-LTO      := $(if $(SAN)$(FAST),,-flto=auto) $(LEAN)
+# The library is an archive of both code and what -flto needs, and clang makes no such objects.
+is_clang  = $(eval is_clang := $$(findstring clang,$$(shell $$(CC) --version)))$(is_clang)
+LTO_OBJ   = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto -ffat-lto-objects) $(LEAN)
+LTO       = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto) $(LEAN)
 # Speed is wanted where passes, expressions and events go through; the rest waits for people and networks and is made small.
 COLD     := cli flow io model tool agent
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(SMALL) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \

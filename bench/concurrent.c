@@ -54,7 +54,7 @@ static void measure_plain(long n)
 
 static void measure_reflection(long n)
 {
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *loop = work_reflection();
     json_t *zero = json_integer(0);
     for (int i = 0; i < 100; i++)
@@ -79,7 +79,7 @@ static void twice_later(rondo_task *task, void *user)
 
 static void measure_foreach(long n)
 {
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *each = rondo_each(&(rondo_each_spec){
         RONDO_EACH, .name = "each", .body = work_agent("item", twice_later, NULL),
         .max_concurrency = LIMIT });
@@ -145,7 +145,7 @@ static void close_all(rondo_run **runs, long n)
 static void measure_loops(long n)
 {
     int64_t until = 5;
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *loop = work_loop(work_write_slowly, &wait_ms, &until);
     struct work_seen seen = { 0 };
     const rondo_event *event;
@@ -182,7 +182,7 @@ static void measure_loops(long n)
 static void measure_waiting(long n)
 {
     int64_t until = 2;
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *loop = rondo_loop(&(rondo_loop_spec){
         RONDO_LOOP, .name = "loop", .body = work_agent("body", work_write, NULL),
         .until = work_reached, .user = &until, .delay_ms = 15 * 60 * 1000 });

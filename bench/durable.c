@@ -38,21 +38,7 @@ static void make_folder(void)
 
 static rondo_store *open_store(const char *level)
 {
-    rondo_store *store = NULL;
-    rondo_error err;
-    rondo_store_options options = { RONDO_STORE,
-                                    .durability = strcmp(level, "power") == 0 ? RONDO_POWER : RONDO_KILL };
-    REQUIRE(rondo_store_open(path, &options, &store, &err) == 0, "%s", err.message);
-    return store;
-}
-
-static rondo_engine *open_engine(rondo_store *store)
-{
-    rondo_engine *engine = NULL;
-    rondo_error err;
-    REQUIRE(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = store }, &engine, &err) == 0, "%s",
-            err.message);
-    return engine;
+    return work_store(path, strcmp(level, "power") == 0 ? RONDO_POWER : RONDO_KILL);
 }
 
 static rondo_run *start(rondo_engine *engine, rondo_node *node, const char *id)
@@ -70,7 +56,7 @@ static rondo_run *start(rondo_engine *engine, rondo_node *node, const char *id)
 static void check_stored(rondo_node *node, const char *id, int64_t passes)
 {
     rondo_store *store = open_store("kill");
-    rondo_engine *engine = open_engine(store);
+    rondo_engine *engine = work_engine(store);
     rondo_run *run;
     rondo_error err;
     rondo_result result;
@@ -87,7 +73,7 @@ static void measure_one(const char *level, long n)
     int64_t until = n;
     char name[64];
     rondo_store *store = open_store(level);
-    rondo_engine *engine = open_engine(store);
+    rondo_engine *engine = work_engine(store);
     rondo_node *loop = work_loop(work_count, NULL, &until);
     rondo_run *run = start(engine, loop, "one");
     int64_t cpu = measure_cpu_ns(), since = measure_ns();
@@ -111,7 +97,7 @@ static void measure_many(const char *level, long n)
     int64_t until = n, since, passes = 0, events = 0;
     char name[64];
     rondo_store *store = open_store(level);
-    rondo_engine *engine = open_engine(store);
+    rondo_engine *engine = work_engine(store);
     rondo_node *loop = work_loop(work_count, NULL, &until);
     rondo_run *runs[RUNS];
     const rondo_event *event;
@@ -157,7 +143,7 @@ static void measure_sync(long n)
 static void fill(rondo_node *loop, long n)
 {
     rondo_store *store = open_store("kill");
-    rondo_engine *engine = open_engine(store);
+    rondo_engine *engine = work_engine(store);
     rondo_run *run = start(engine, loop, "long");
     long passes = 0;
     while (passes < n)
@@ -183,7 +169,7 @@ static void measure_recover(long n)
     long before = measure_rss_kb();
     int64_t cpu = measure_cpu_ns(), since = measure_ns();
     rondo_store *store = open_store("kill");
-    rondo_engine *engine = open_engine(store);
+    rondo_engine *engine = work_engine(store);
     rondo_run *run;
     rondo_error err;
     REQUIRE(rondo_run_resume(engine, loop, "long", NULL, &run, &err) == 0, "%s", err.message);

@@ -43,7 +43,7 @@ static void print_sized(const char *name, long n, double value)
 
 static void measure_iteration(long n, bool objects, bool first)
 {
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     if (first) {
         print_sized(objects ? "iteration_first_ns" : "iteration_int_first_ns", n,
                     timed_run(engine, n, objects).wall);
@@ -62,7 +62,7 @@ static void measure_iteration(long n, bool objects, bool first)
 static void measure_ndjson(int64_t n)
 {
     static char buffer[64 * 1024];
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *loop = work_loop(work_write, NULL, &n);
     json_t *zero = json_integer(0);
     const rondo_event *event;
@@ -104,7 +104,7 @@ static void measure_ndjson(int64_t n)
    machine pays; _malloc is what the library asked for. */
 static void bytes_of(int64_t n, bool objects, const char *resident, const char *malloced)
 {
-    rondo_engine *engine = work_engine();
+    rondo_engine *engine = work_engine(NULL);
     rondo_node *loop = work_loop(objects ? work_write : work_count, NULL, &n);
     json_t *zero = json_integer(0);
     rondo_run *run = work_start(engine, loop, zero);

@@ -11,14 +11,21 @@
        foreach     N items of 50 ms each, 64 at a time
        foreachmix  the same with 25 and 75 ms in turn
        fan         N runs at once, each a loop of 5 passes of 50 ms
+       dursqlite   a loop of N passes kept in SQLite, each step before the next one begins, after one of 20;
+                   and how many bytes are on disk then
 
    In all of them state is carried, events are pulled, the history is kept until the end, and the
    results are checked.  LAT_MS and CONC in the environment replace 50 and 64. */
 #include "work.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static int64_t lat_ms = 50;
 static int limit = 64;
-static int64_t events;
+static int64_t events, disk_bytes;
 
 /* ---- the timed part ---------------------------------------------------------------------------- */
 
@@ -83,6 +90,48 @@ static void stream(rondo_engine *engine, long n)
     rondo_run *run = loop_of(engine, n, true);
     timed_end();
     rondo_run_close(run);
+}
+
+/* ---- dursqlite ----------------------------------------------------------------------------------- */
+
+/* What is in the folder, which is removed. */
+static int64_t take_folder(const char *folder)
+{
+    int64_t bytes = 0;
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    REQUIRE(dir, "%s", strerror(errno));
+    while ((entry = readdir(dir))) {
+        char path[600];
+        struct stat stat;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (lstat(path, &stat) < 0 || !S_ISREG(stat.st_mode))
+            continue;
+        bytes += stat.st_size;
+        unlink(path);
+    }
+    closedir(dir);
+    rmdir(folder);
+    return bytes;
+}
+
+static void dursqlite(rondo_engine *unused, long n)
+{
+    const char *tmp = getenv("TMPDIR");
+    char folder[200], path[256];
+    snprintf(folder, sizeof folder, "%s/peer-XXXXXX", tmp ? tmp : "/tmp"); // where theirs are
+    REQUIRE(mkdtemp(folder), "%s", strerror(errno));
+    snprintf(path, sizeof path, "%s/runs.db", folder);
+    rondo_store *store = work_store(path, RONDO_KILL);
+    rondo_engine *engine = work_engine(store);
+    rondo_run_close(loop_of(engine, 20, false));
+    timed_begin();
+    rondo_run *run = loop_of(engine, n, false);
+    timed_end();
+    rondo_run_close(run);
+    disk_bytes = take_folder(folder);
+    rondo_engine_free(engine);
+    rondo_store_close(store);
 }
 
 /* ---- pair -------------------------------------------------------------------------------------- */
@@ -207,6 +256,7 @@ static void fan(rondo_engine *engine, long n)
 static const struct { const char *name; void (*run)(rondo_engine *engine, long n); } cases[] = {
     { "start", start },     { "loop", loop },             { "stream", stream }, { "pair", pair },
     { "foreach", foreach }, { "foreachmix", foreachmix }, { "fan", fan },
+    { "dursqlite", dursqlite },
 };
 static const char *case_name = "";
 static long case_n;
@@ -227,6 +277,8 @@ static void print_line(void)
            case_name, case_n, took.wall_ms, took.cpu_ms, at.rss_kb, events, measure_peak_kb());
     if (work_probe.calls)
         printf(",\"peak_inflight\":%ld,\"calls\":%ld", work_probe.peak, work_probe.calls);
+    if (disk_bytes)
+        printf(",\"disk_bytes\":%" PRId64, disk_bytes);
     printf("}\n");
 }
 
@@ -244,7 +296,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (strcmp(case_name, cases[i].name) != 0)
             continue;
-        rondo_engine *engine = work_engine();
+        rondo_engine *engine = work_engine(NULL);
         cases[i].run(engine, case_n);
         print_line();
         rondo_engine_free(engine);

@@ -134,11 +134,22 @@ static inline rondo_node *work_reflection(void)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static inline rondo_engine *work_engine(void)
+/* durability: enum rondo_durability. */
+static inline rondo_store *work_store(const char *path, int durability)
+{
+    rondo_store *store;
+    rondo_error err;
+    REQUIRE(rondo_store_open(path, &(rondo_store_options){ RONDO_STORE, .durability = durability }, &store, &err) == 0,
+            "%s", err.message);
+    return store;
+}
+
+/* store: NULL for none. */
+static inline rondo_engine *work_engine(rondo_store *store)
 {
     rondo_engine *engine;
     rondo_error err;
-    REQUIRE(rondo_engine_new(NULL, &engine, &err) == 0, "%s", err.message);
+    REQUIRE(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = store }, &engine, &err) == 0, "%s", err.message);
     return engine;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/running.h"
 #include "cli/show.h"
 #include "cli/standing.h"
+#include "cli/store_path.h"
 #include "cli/view.h"
 #include "data/value.h"
 #include "engine/shell.h"
@@ -307,24 +308,11 @@ static int64_t seen_ns(struct running *r, const struct rows *rows)
     return row->waiting ? row->end_ns : rows->last_ns;
 }
 
-#define LOOPS_MAX 3 // whose passes can be looked at
-
-struct looking {
-    struct running *r;
-    struct buf *out;
-    uint32_t count;
-};
-
-static void put_history(void *user, const struct row *row)
+static void put_histories(struct running *r, const struct rows *rows, struct buf *out)
 {
-    struct looking *looking = user;
-    auto_buf struct buf path = { 0 }, rest = { 0 };
-    if (looking->count++ >= LOOPS_MAX)
-        return;
-    row_put_path(&path, row);
-    buf_putc(&rest, ' ');
-    show_word(&rest, buf_text(&path));
-    put_next(looking->out, "each pass: ", looking->r, "history", buf_text(&rest));
+    auto_buf struct buf store = { 0 };
+    store_path_put_option(store_path(r->store), &store);
+    rows_put_histories(out, rows, r->id, buf_text(&store), "", "");
 }
 
 static int show_run(struct running *r)
@@ -354,7 +342,7 @@ static int show_run(struct running *r)
                                        .idle = standing_idle(store_about(r->run->journal)),
                                        .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers, letters);
-        rows_loops(rows, put_history, &(struct looking){ .r = r, .out = &out });
+        put_histories(r, rows, &out);
         fwrite(out.data, 1, out.len, stdout);
     }
     rows_free(rows);

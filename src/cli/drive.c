@@ -570,29 +570,19 @@ static void add_notes(struct drive *d, const rondo_result *res)
         add_next(d, "run the failed items again: rondo resume ", " --failed");
 }
 
-#define LOOPS_MAX 3 // whose passes can be looked at
-
-struct looking {
-    struct drive *drive;
-    uint32_t count;
-};
-
-static void add_history(void *user, const struct row *row)
+static void add_histories(struct drive *d)
 {
-    struct looking *looking = user;
-    auto_buf struct buf path = { 0 }, rest = { 0 };
-    if (looking->count++ >= LOOPS_MAX)
-        return;
-    row_put_path(&path, row);
-    buf_putc(&rest, ' ');
-    show_word(&rest, buf_text(&path));
-    add_next(looking->drive, "each pass: rondo history ", buf_text(&rest));
+    auto_buf struct buf store = { 0 };
+    if (d->options->store)
+        store_path_put_option(d->options->store, &store);
+    rows_put_histories(&d->next, d->rows, rondo_run_id(d->run), buf_text(&store), term_style(&d->term, STYLE_YELLOW),
+                       term_style(&d->term, STYLE_NONE));
 }
 
 static void summarise(struct drive *d)
 {
     if (d->run->stored)
-        rows_loops(d->rows, add_history, &(struct looking){ .drive = d });
+        add_histories(d);
     d->view.notes = d->notes.len ? buf_text(&d->notes) : NULL;
     d->view.height = d->options->verbose ? 0 : d->is_live ? MAX(d->term.height - 3, 2) : SUMMARY_LINES;
     buf_clear(&d->frame);

@@ -313,18 +313,33 @@ uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const str
     return find_origins(rows->root, see, user);
 }
 
-static void find_loops(const struct row *row, void (*see)(void *user, const struct row *row), void *user)
+#define HISTORIES_MAX 3
+
+static uint32_t find_loops(const struct row *row, const struct row *loops[HISTORIES_MAX], uint32_t count)
 {
-    if (row_is_loop(row) && MAX(row->passes, row->pass) > 1)
-        see(user, row);
+    if (row_is_loop(row) && MAX(row->passes, row->pass) > 1 && count < HISTORIES_MAX)
+        loops[count++] = row;
     for (uint32_t i = 0; i < row->kid_count && !row_is_loop(row) && !row_has_items(row); i++)
         if (row->kids[i])
-            find_loops(row->kids[i], see, user);
+            count = find_loops(row->kids[i], loops, count);
+    return count;
 }
 
-void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user)
+void rows_put_histories(struct buf *out, const struct rows *rows, const char *id, const char *rest, const char *style,
+                        const char *plain)
 {
-    find_loops(rows->root, see, user);
+    const struct row *loops[HISTORIES_MAX];
+    uint32_t count = find_loops(rows->root, loops, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        auto_buf struct buf line = { 0 }, path = { 0 };
+        row_put_path(&path, loops[i]);
+        buf_printf(&line, "each pass: rondo history %s ", id);
+        show_word(&line, buf_text(&path));
+        buf_puts(&line, rest);
+        buf_puts(out, style);
+        show_line(out, line.data, line.len);
+        buf_printf(out, "%s\n", plain);
+    }
 }
 
 /* ---- what steps say ------------------------------------------------------------------------------------ */

@@ -110,9 +110,11 @@ const json_t *row_item(const struct row *row);
 /* Loops: the pass whose answer counts is another than the last one.  Returns its number, else -1. */
 int64_t row_best_pass(const struct row *row);
 
-/* Loops whose passes somebody may want to see: those that stand in no other loop and no item, and have had more than
-   one pass, in the order of the rows. */
-void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
+/* A line for each of the first loops whose passes somebody may want to see: "each pass: rondo history RUN LOOP".  They
+   stand in no other loop and no item, and have had more than one pass.  rest: what the command needs behind it, as
+   " --store PATH"; style and plain: what stands around a line. */
+void rows_put_histories(struct buf *out, const struct rows *rows, const char *id, const char *rest, const char *style,
+                        const char *plain);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);

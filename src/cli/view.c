@@ -9,6 +9,7 @@
 
 #include "cli/show.h"
 #include "cli/where.h"
+#include "data/money.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,11 +66,7 @@ void view_put_amount(struct buf *out, int64_t n)
 
 void view_put_cost(struct buf *out, int64_t nano)
 {
-    double usd = (double)nano / 1e9;
-    if (!nano)
-        buf_puts(out, "$0");
-    else
-        buf_printf(out, usd < 0.01 ? "$%.4f" : usd < 1 ? "$%.3f" : "$%.2f", usd);
+    money_put(out, nano, MONEY_SHOWN);
 }
 
 static void put_unpriced(struct buf *out, const rondo_usage *usage)

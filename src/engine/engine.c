@@ -132,6 +132,8 @@ void shell_wound_down(rondo_run *run, uint32_t slot, uint32_t gen)
     if (!act || run->ended || (UNLIKELY(run->watches) && watch_delays(run, slot, gen)))
         return;
     act->lingers = false;
+    if (act->dirty) // it was closed in this turn, and is looked at because of that: the log says where
+        return;
     act->wound_down = true;
     run_touch(&run->core, act);
     run->urgent = true;
@@ -154,9 +156,12 @@ static struct rondo_event *next_slot(rondo_engine *engine)
    and has ended by itself in the same turn need not be waited for. */
 static void drop_late(rondo_run *run, const struct rondo_event *ev)
 {
-    const struct act *act = run_find_act(&run->core, ev->act, ev->ordinal);
-    if (act && act->lingers && (ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED))
+    struct act *act = run_find_act(&run->core, ev->act, ev->ordinal);
+    if (act && act->lingers && (ev->type == RONDO_EV_STEP_END || ev->type == RONDO_EV_STEP_FAILED)) {
         shell_wound_down(run, ev->act, ev->ordinal);
+        if (act->wound_down) // replay has it before the turn
+            run_touch_first(&run->core, act);
+    }
     json_decref(ev->value);
 }
 

@@ -34,7 +34,7 @@ static void later_close(struct mailbox *mail, struct later *later)
     later->input = later->output = NULL;
     later->on_cancel = NULL;
     later->is_parked = NULL;
-    later->lingers = false;
+    later->lingers = later->retired = false;
     later->work = (struct work){ 0 };
     mem_free(TAKE(later->waits));
     later->wait_count = later->wait_cap = 0;
@@ -267,9 +267,13 @@ static void put_post(struct mailbox *mail, const struct post *message)
     mail->posts[mail->count++] = *message;
 }
 
-/* Cancelled work has finished: nobody will ask for it again, but its step may be waiting for it. */
+/* Cancelled work has finished: nobody will ask for it again, but its step may be waiting for it.  It may say so twice:
+   in on_cancel, and where it works. */
 static void retire(struct mailbox *mail, rondo_later at, struct later *later)
 {
+    if (later->retired || later->work.finished)
+        return;
+    later->retired = later->lingers;
     if (later->lingers)
         put_post(mail, &(struct post){ .token = at.token, .winds_down = true });
     else

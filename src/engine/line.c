@@ -2,6 +2,7 @@
 #include "engine/shell.h"
 
 #include "agent/talk_note.h"
+#include "data/money.h"
 #include "data/value.h"
 #include "engine/exit.h"
 #include "flow/flow.h"
@@ -21,7 +22,6 @@
 
 #define SCORE_WHOLE 1e15 // beyond, a double no longer says which whole number it is
 #define SECOND 1000000000ll
-#define NANO   1000000000ll // of a dollar
 
 int rondo_event_type(const rondo_event *ev)
 {
@@ -518,20 +518,10 @@ static void put_usage(struct line *l, const char *key, const rondo_usage *usage)
     buf_putc(l->out, '}');
 }
 
-/* Billionths of a dollar, to the last one. */
-static void put_money(struct buf *out, int64_t nano)
-{
-    buf_printf(out, "%lld.%09lld", (long long)(nano / NANO), (long long)(nano % NANO));
-    while (out->data[out->len - 1] == '0')
-        out->len--;
-    if (out->data[out->len - 1] == '.')
-        out->len--;
-}
-
 static void put_cost(struct line *l, const char *key, int64_t nano)
 {
     put_key(l, key);
-    put_money(l->out, nano);
+    money_put(l->out, nano, MONEY_EXACT);
 }
 
 /* What it cost is told unless nobody knows, what others had spent when it is a fork, and what nobody knows to

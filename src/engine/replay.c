@@ -5,7 +5,9 @@
 
    Two things that the planner looks at are not in the log but in the shell: whether an agent that is
    being closed is still awaited, and whether it has something to wind down.  Both only put off its end,
-   so here every agent lingers until its end is the next event of the log.
+   so here every agent that was called is awaited and lingers until its end is the next event of the log.
+   An end with EF_LATE came because the shell woke the agent.  It does so before a turn, or as if it were before it:
+   the agent is looked at before all others.  Older logs have the flag also where the agent was closed in the turn.
 
    A recovered run had not planned what it applied, so its lists were in another order than those of
    the run that went before: at that point the core is made anew from the log, as recovery does. */
@@ -161,11 +163,68 @@ static void note_rules(struct replay *r)
     r->report->changes = buf_take(&text);
 }
 
+/* What a line does not show.  The place of a flag is its bit. */
+static const char *const flag_texts[16] = {
+    "value", "ref", "composed", "told", "scored", "unstarted", "full", "mine",
+    "break", "continue", "escalate", "kept", "nudge", "late", "inner", "again",
+};
+
+#define FIELD(its_name, member, bits) { its_name, offsetof(struct rondo_event, member), \
+                                        sizeof(((struct rondo_event *)0)->member), bits }
+static const struct {
+    const char *name;
+    size_t at, size;
+    unsigned fields; // any of them
+} field_texts[] = {
+    FIELD("time", time_ns, ~0u),
+    FIELD("slot", act, HAS_ACT),
+    FIELD("parent", parent, HAS_PLACE),
+    FIELD("child", child, HAS_PLACE | HAS_CHILD),
+    FIELD("pass or item", ordinal, HAS_PLACE | HAS_ORDINAL),
+    FIELD("attempt", attempt, HAS_PLACE),
+    FIELD("code", code, HAS_CODE),
+    FIELD("number", num, HAS_NUM),
+    FIELD("distance to its value", back, HAS_BACK),
+};
+
+static uint64_t number_at(const struct rondo_event *ev, size_t at, size_t size)
+{
+    uint64_t n = 0;
+    memcpy(&n, (const char *)ev + at, size); // little endian, as the journal
+    return n;
+}
+
+/* The lines of both say the same. */
+static void put_hidden(struct buf *out, const struct rondo_event *expected, const struct rondo_event *got)
+{
+    const char *lead = "; their lines are the same, and what differs is ";
+    unsigned flags = expected->flags ^ got->flags, fields = event_fields(expected->type);
+    for (unsigned i = 0; i < COUNT(flag_texts); i++) {
+        if (!(flags >> i & 1))
+            continue;
+        buf_printf(out, "%sthe flag '%s', which only %s has", lead, flag_texts[i],
+                   expected->flags >> i & 1 ? "the log" : "what follows");
+        lead = ", ";
+    }
+    for (size_t i = 0; i < COUNT(field_texts); i++) {
+        uint64_t in_log = number_at(expected, field_texts[i].at, field_texts[i].size);
+        uint64_t here = number_at(got, field_texts[i].at, field_texts[i].size);
+        if (!(fields & field_texts[i].fields) || in_log == here)
+            continue;
+        buf_printf(out, "%sthe %s: %llu in the log, and %llu follows", lead, field_texts[i].name,
+                   (unsigned long long)in_log, (unsigned long long)here);
+        lead = ", ";
+    }
+    if (*lead == ';')
+        buf_printf(out, "%show the value is kept", lead);
+}
+
 /* The event that the log has, and what came instead; NULL: nothing. */
 static int differs(struct replay *r, struct rondo_event *expected, struct rondo_event *got, rondo_error *err)
 {
     struct replay_report *report = r->report;
     rondo_run *run = r->run;
+    auto_buf struct buf hidden = { 0 };
     note_question(r);
     note_rules(r);
     report->seq = expected ? expected->seq : got->seq;
@@ -173,12 +232,14 @@ static int differs(struct replay *r, struct rondo_event *expected, struct rondo_
         return err->code;
     report->expected = line_of(run, expected, r->fits);
     report->got = line_of(run, got, true);
-    err_set(err, RONDO_EMISMATCH, "event %llu: the log has %s, and %s follows%s%s%s",
+    if (report->expected && report->got && strcmp(report->expected, report->got) == 0)
+        put_hidden(&hidden, expected, got);
+    err_set(err, RONDO_EMISMATCH, "event %llu: the log has %s, and %s follows%s%s%s%s",
             (unsigned long long)report->seq, expected ? event_type_text(expected->type) : "nothing more",
             !got                                       ? "nothing"
             : expected && expected->type == got->type ? "another one"
                                                        : event_type_text(got->type),
-            report->question ? "; '" : "", report->question ? report->question : "",
+            buf_text(&hidden), report->question ? "; '" : "", report->question ? report->question : "",
             !report->question     ? ""
             : report->by_function ? "' was asked before it, and a function may answer otherwise"
                                   : "' was asked before it");
@@ -224,9 +285,25 @@ static void wake_late(struct replay *r)
 /* Nobody waits any longer for an agent whose end comes next. */
 static void let_end(struct replay *r)
 {
-    struct act *act = r->at < r->count ? live_agent(r, &r->events[r->at]) : NULL;
-    if (act)
-        act->lingers = act->begun = act->in_flight = false;
+    const struct rondo_event *ev = &r->events[r->at];
+    struct act *act = r->at < r->count ? live_agent(r, ev) : NULL;
+    if (!act)
+        return;
+    act->lingers = act->begun = act->in_flight = false;
+    if (!(ev->flags & EF_LATE))
+        return;
+    act->wound_down = true;
+    run_touch_first(&r->run->core, act);
+}
+
+/* A coordinator is called anew when it wakes up. */
+static void note_call(struct run *core, const struct rondo_event *ev)
+{
+    static const uint64_t calls =
+        1ull << RONDO_EV_STEP_START | 1ull << RONDO_EV_AGENT_WAKE | 1ull << RONDO_EV_AGENT_IDLE;
+    struct act *act = calls >> ev->type & 1 ? run_act(core, ev->act) : NULL;
+    if (act && act->node->kind == RONDO_KIND_AGENT)
+        act->lingers = act->begun = true;
 }
 
 static void apply(struct replay *r, struct rondo_event *ev)
@@ -235,8 +312,7 @@ static void apply(struct replay *r, struct rondo_event *ev)
     run_decide(core, ev);
     core->command_count = 0; // nothing is carried out
     reader_note(&r->run->reader, r->run, ev);
-    if (ev->type == RONDO_EV_STEP_START)
-        run_act(core, ev->act)->lingers = run_act(core, ev->act)->node->kind == RONDO_KIND_AGENT;
+    note_call(core, ev);
 }
 
 /* What follows, in *ev and not yet applied; false when nothing does. */

@@ -108,6 +108,7 @@ struct later {
     void (*on_cancel)(void *user); // see task_on_cancel(); NULL
     void *on_cancel_user;
     bool lingers; // once cancelled, its step ends when the token is finished
+    bool retired; // and that has happened
     json_t *input;  // kept alive for the worker
     json_t *output; // rondo_task_return_after(), task_after()
     void (*then)(rondo_later later, json_t *output, void *user); // what to do with it; NULL: return it

@@ -2,6 +2,7 @@
 #include "run/end_text.h"
 
 #include "data/duration.h"
+#include "data/money.h"
 #include "data/utf8.h"
 #include "data/value.h"
 #include "run/budget.h"
@@ -11,23 +12,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NANO     1000000000ll // of a dollar
 #define TEXT_MAX 80           // bytes of an expression that are shown
 #define RULE_MAX 16           // and of the name of a rule
 
 /* ---- amounts --------------------------------------------------------------------------------------------- */
-
-/* Four digits, and more of small sums. */
-static void put_money(struct buf *out, int64_t nano)
-{
-    int digits = 4;
-    for (int64_t least = NANO / 100; digits < 9 && nano && nano < least; least /= 10)
-        digits++;
-    buf_printf(out, "$%.*f", digits, (double)nano / NANO);
-    while (out->data[out->len - 1] == '0')
-        out->len--;
-    out->len -= out->data[out->len - 1] == '.';
-}
 
 static void put_count(struct buf *out, int64_t n, const char *one)
 {
@@ -68,7 +56,7 @@ static void put_amount(struct buf *out, const struct limit *limit, int64_t n)
     if (limit->unit)
         buf_printf(out, "%" PRId64, n);
     else if (limit->of)
-        put_money(out, n);
+        money_put(out, n, MONEY_SAID);
     else
         duration_put(out, n);
 }
@@ -113,7 +101,7 @@ static json_t *budget_bound(const struct loop_end *end)
     if (!all)
         return NULL;
     if (end->reason == RONDO_REASON_COST)
-        return json_real((double)all / NANO);
+        return json_real((double)all / MONEY_NANO);
     return end->reason == RONDO_REASON_TIME ? time_text(all) : json_integer(all);
 }
 

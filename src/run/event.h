@@ -28,7 +28,7 @@ enum {
     EF_ESCALATE = 1 << 10,
     EF_KEPT = 1 << 11,  // cancelled by an action inside it, but what it has counts
     EF_NUDGE = 1 << 12, // detector: one more chance
-    EF_LATE = 1 << 13,  // an agent that was closed before and had something to wind down until now
+    EF_LATE = 1 << 13,  // the shell woke the agent in this turn: it had something to wind down until now
     EF_INNER = 1 << 14, // state: of a file inside another, not of the run
     EF_AGAIN = 1 << 15, // message: it takes a step up again that has ended
 };

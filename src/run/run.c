@@ -517,6 +517,19 @@ static void feed_starved(struct run *run)
     }
 }
 
+void run_touch_first(struct run *run, struct act *act)
+{
+    struct slot_list *list = &run->dirty;
+    uint32_t at = 0, mask;
+    run_touch(run, act);
+    mask = list->cap - 1;
+    while (list->slots[(list->head + at) & mask] != act->slot)
+        at++;
+    for (; at; at--)
+        list->slots[(list->head + at) & mask] = list->slots[(list->head + at - 1) & mask];
+    list->slots[list->head] = act->slot;
+}
+
 /* Takes the first activation off the list. */
 static void done_planning(struct run *run, struct act *act)
 {

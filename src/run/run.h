@@ -324,6 +324,9 @@ static inline void run_touch(struct run *run, struct act *act)
     slots_push(&run->dirty, act->slot);
 }
 
+/* The same, and it is looked at before all others. */
+void run_touch_first(struct run *run, struct act *act);
+
 /* The time in which somebody drove the run, as a clock of its own: limits of time are measured by it. */
 static inline int64_t run_driven_ns(const struct run *run)
 {

@@ -361,9 +361,9 @@ TEST(a_text_that_is_cut_is_cut_between_characters)
 {
     for (int i = 0; i < 3; i++) {
         TRIAL t = { 0 };
-        trial_run(&t, SEQ("s", agent(fails_in_a_character, (char *)("ab" + i), NULL)), "0");
+        trial_run(&t, SEQ("s", agent(fails_in_a_character, (char *)&"ab"[i], NULL)), "0");
         CHECK(strlen(t.result.error) > 5000);
-        CHECK(strncmp(t.result.error, "ab" + i, (size_t)(2 - i)) == 0);
+        CHECK(strncmp(t.result.error, &"ab"[i], (size_t)(2 - i)) == 0);
     }
 }
 

@@ -846,6 +846,10 @@ TEST(what_was_sent_from_a_thread_comes_to_one_end_and_the_rest_is_refused)
         CHECK_INT(s.rc, RONDO_ESTATE);
         CHECK_INT(count(&t, "message_sent"), s.sent);
         CHECK_INT(count(&t, "message_dropped") + count(&t, "agent_inbox_drain"), s.sent);
+        size_t len;
+        char *log = rondo_run_save(t.run, &len);
+        CHECK_STR(rondo_run_replay(t.engine, t.node, log, len, &t.err) < 0 ? t.err.message : "", "");
+        rondo_text_free(log);
     }
 }
 

@@ -130,7 +130,7 @@ TEST(long_texts_are_found_in_packed_values)
 
 TEST(looking_for_texts_in_damaged_values_stays_inside)
 {
-    auto_buf struct buf bytes = { 0 }, text = { 0 };
+    auto_buf struct buf text = { 0 };
     size_t len;
     put_noise(&text, 5000, 8);
     for (size_t from = 0; from < text.len; from++) {

@@ -344,6 +344,25 @@ TEST(a_decision_that_was_changed_is_found)
     replay_report_clear(&report);
 }
 
+static bool flags_an_end(struct rondo_event *ev)
+{
+    ev->flags |= ev->type == RONDO_EV_ITERATION_END ? EF_LATE | EF_MINE : 0;
+    return true;
+}
+
+TEST(what_the_lines_do_not_show_is_named)
+{
+    struct replay_report report;
+    TRIAL t = { 0 };
+    trial_run(&t, LOOP("l", bot_node(&b_add), .max_iterations = 1), "1");
+    CHECK_INT(replayed_as(&t, flags_an_end, &report), RONDO_EMISMATCH);
+    CHECK_STR(report.expected, report.got);
+    CHECK_STR(t.err.message, "event 6: the log has iteration_end, and another one follows; their lines are the same, and "
+                             "what differs is the flag 'mine', which only the log has, the flag 'late', which only "
+                             "the log has");
+    replay_report_clear(&report);
+}
+
 static bool leaves_out_an_end(struct rondo_event *ev)
 {
     return ev->type != RONDO_EV_WORKFLOW_END;
