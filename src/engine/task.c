@@ -8,6 +8,7 @@
 
 #include "agent/recorder.h"
 #include "base/hash.h"
+#include "base/spec.h"
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
@@ -704,10 +705,9 @@ json_t *task_emit_value(const rondo_emit *e, const char *author)
 
 int task_copy_emit(rondo_emit *ours, const rondo_emit *given)
 {
-    memset(ours, 0, sizeof *ours);
-    if (given->size < sizeof given->size || given->size > 65536)
-        return RONDO_EINVAL;
-    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    rondo_error err;
+    if (SPEC_COPY(*ours, given, "the event", RONDO_EMIT, &err) < 0)
+        return err.code;
     if (ours->state_delta && !json_is_object(ours->state_delta))
         return RONDO_EINVAL;
     return value_is_deep(ours->data) || value_is_deep(ours->state_delta) ? RONDO_ELIMIT : 0;
