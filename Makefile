@@ -82,7 +82,8 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 # tables for stepping out of functions; those that would be loaded are a tenth of the program.
 LEAN     := $(if $(SAN)$(FAST),,-fno-asynchronous-unwind-tables)
 LTO_OBJ  := $(if $(SAN)$(FAST),,-flto=auto -ffat-lto-objects) $(LEAN)
-LTO      := $(if $(SAN)$(FAST),,-flto=auto) $(LEAN)
+# What links whole programs warns of what only they show, and so does a program that links the archive.
+LTO      := $(if $(SAN)$(FAST),,-flto=auto $(WARN)) $(LEAN)
 # Speed is wanted where passes, expressions and events go through; the rest waits for people and networks and is made small.
 COLD     := cli flow io model tool agent
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(SMALL) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
