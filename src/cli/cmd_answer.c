@@ -4,6 +4,7 @@
    so of two people who answer at once the second one sees that the first was there. */
 #include "cli/asked.h"
 #include "cli/commands.h"
+#include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "data/value.h"
@@ -162,7 +163,8 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
     if (check_answer(r->run, gate, value, &err) < 0 && flows_hide(r->flow, value, &err) < 0)
-        return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
+        return command_fail(r->line->command, "gate '%s': %s", gate->path,
+                            given_is_huge(text, strlen(text)) ? GIVEN_HUGE : err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:o, s:s}", "kind", "answer", "path", gate->path, "value",
                                        flows_clean(r->flow, TAKE(value)), "by", who(r->line->options));
     if (!what)
