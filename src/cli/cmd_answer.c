@@ -256,10 +256,11 @@ static const struct option options[] = {
 const struct cmd command_answer = {
     .name = "answer", .args = "RUN [PATH VALUE]", .min_args = 1, .max_args = 3,
     .summary = "answer a gate of a run",
-    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there, or its step's path or name\n"
-             "where only one gate is meant; VALUE is text or JSON, as the gate's schema wants it.  A wrong\n"
-             "answer is refused, and of several the first counts.  A tool that an agent wants to call is\n"
-             "answered with y, n or a (always).  If a process drives the run, it takes the answer at once;\n"
-             "else 'rondo resume' does.  A command that a run has started cannot answer its gates.",
+    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there.  The path or name of its\n"
+             "step will do where only one gate is meant.  VALUE is text or JSON, as the gate's schema\n"
+             "wants it.  A wrong answer is refused, and of several the first counts.  A tool that an\n"
+             "agent wants to call is answered with y, n or a (always).  If a process drives the run, it\n"
+             "takes the answer at once; else 'rondo resume' does.  A command that a run has started\n"
+             "cannot answer its gates.",
     .options = options, .size = sizeof(struct answer_args), .run = cmd_answer,
 };

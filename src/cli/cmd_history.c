@@ -572,12 +572,12 @@ static const struct option options[] = {
 const struct cmd command_history = {
     .name = "history", .args = "RUN LOOP", .min_args = 2, .max_args = 2,
     .summary = "a loop of a run, pass by pass",
-    .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  A table has a line for each pass: its\n"
-             "score, the gain over the best pass before it, how many words it added and took away,\n"
-             "time, tokens and cost, and the first line of its answer or why it failed.  The best\n"
-             "pass has a star.  Below it is a plot of the scores, with a line at the score that\n"
-             "'until' waits for.  Of a forEach the table has a line for each item.  Times are\n"
-             "without the time in which no process drove the run.  Messages to the loop stand below,\n"
-             "with the pass that has heard them.",
+    .about = "LOOP is its path, as 'refine' or 'outer.2.inner'.  A table has a line for each pass, and a\n"
+             "star at the best one.  The line has the score, the gain over the best pass before, and\n"
+             "the words that were added and taken away.  It also has time, tokens and cost, and the\n"
+             "first line of the answer or the error.  Below the table is a plot of the scores, with a\n"
+             "line at the score that 'until' waits for.  Of a forEach the table has a line for each\n"
+             "item.  Times are without the time in which no process drove the run.  Messages to the\n"
+             "loop stand below, with the pass that has heard them.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };
