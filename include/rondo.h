@@ -38,7 +38,7 @@
    their size (RONDO_LOOP and so on), and zero or NULL in a field means its default, so specs can
    grow without breaking programs.  Times are milliseconds unless the name says otherwise.
 
-   NULL: handles, texts and places for results (`ret`) must be there, with these exceptions:
+   NULL: handles, structs, texts and places for results (`ret`) must be there, with these exceptions:
    - What frees, closes or drops a reference takes NULL and does nothing.
    - Some functions return NULL for "there is none": rondo_node_find(), rondo_event_node(), rondo_run_history(),
      rondo_run_next().  So functions that read a node, a history or an event take NULL.  They give 0, "", false
