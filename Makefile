@@ -84,7 +84,8 @@ LEAN     := $(if $(SAN)$(FAST),,-fno-asynchronous-unwind-tables)
 # The library is an archive of both code and what -flto needs, and clang makes no such objects.
 is_clang  = $(eval is_clang := $$(findstring clang,$$(shell $$(CC) --version)))$(is_clang)
 LTO_OBJ   = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto -ffat-lto-objects) $(LEAN)
-LTO       = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto) $(LEAN)
+# What links whole programs warns of what only they show, and so does a program that links the archive.
+LTO       = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto $(WARN)) $(LEAN)
 # Speed is wanted where passes, expressions and events go through; the rest waits for people and networks and is made small.
 COLD     := cli flow io model tool agent
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(SMALL) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \

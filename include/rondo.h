@@ -38,6 +38,16 @@
    their size (RONDO_LOOP and so on), and zero or NULL in a field means its default, so specs can
    grow without breaking programs.  Times are milliseconds unless the name says otherwise.
 
+   NULL: handles, structs, texts and places for results (`ret`) must be there, with these exceptions:
+   - What frees, closes or drops a reference takes NULL and does nothing.
+   - Some functions return NULL for "there is none": rondo_node_find(), rondo_event_node(), rondo_run_history(),
+     rondo_run_next().  So functions that read a node, a history or an event take NULL.  They give 0, "", false
+     or NULL, and -1 for a pass; a number that names no child and no pass gives the same.
+   - Where a value is given away or is an input, NULL counts as JSON null.  The text of no value is NULL.
+   - A function that needs a definition reports NULL as an error, RONDO_EINVAL.  So does a constructor without a
+     spec: its node holds the error.  Configs and options may be NULL, and so may texts for
+     which a comment gives a meaning.
+
    An engine, its runs, tasks and contexts belong to the thread that polls the engine.  The
    exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake(),
    rondo_engine_signal() and rondo_engine_send().  Nodes may be shared by engines of different threads.
@@ -136,7 +146,7 @@ RONDO_API void rondo_on_exhausted(void (*hook)(size_t size));
 RONDO_API rondo_value *rondo_value_parse(const char *text, rondo_error *err);
 
 /* Compact JSON text of a value, with sorted keys; free it with rondo_text_free().  A plain string
-   comes with its quotes. */
+   comes with its quotes.  NULL for NULL. */
 RONDO_API char *rondo_value_text(const rondo_value *value);
 RONDO_API void rondo_text_free(char *text);
 RONDO_API rondo_value *rondo_value_ref(rondo_value *value); /* one more reference; NULL is fine */
@@ -765,7 +775,8 @@ RONDO_API int rondo_context_fail(rondo_context *context, int code, const char *f
 
 /* ---- history -------------------------------------------------------------------------------------- */
 
-/* Passes are counted from 0.  Old passes are read back from the journal when asked for.  Values
+/* Passes are counted from 0.  Old passes are read back from the journal when asked for.  A history may be NULL: it
+   has no passes.  Values
    and texts (the content: what came beside a value, or else that as text) are borrowed until the
    next call on the same history. */
 RONDO_API int64_t rondo_history_count(rondo_history *history);
@@ -1173,7 +1184,7 @@ enum rondo_event_type {
 #undef RONDO_EVENT
 };
 
-/* An event is valid until the next call on its run or engine. */
+/* An event is valid until the next call on its run or engine.  NULL is no event: its type is 0. */
 RONDO_API int rondo_event_type(const rondo_event *event);
 RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end": `type` in rondo_event_json().  Notes of a
    talk with a model are "agent_turn" and "tool_call", what a coordinator says "coordinator_narration" and

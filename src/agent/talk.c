@@ -447,16 +447,15 @@ struct talk *talk_new(const struct talk_spec *spec)
     talk->spec.effort = talk->effort = mem_strdup(spec->effort);
     talk->spec.stall = spec->stall ? spec->stall : STALL;
     talk->messages = json_pack("[o]", spec->first);
+    talk->schema = spec->schema ? schema_compile(spec->schema, NULL, &talk->refused) : NULL; // what tools are made from
     talk_add_tools(talk);
     return talk;
 }
 
 void talk_run(struct talk *talk)
 {
-    rondo_error err;
-    talk->schema = talk->spec.schema ? schema_compile(talk->spec.schema, NULL, &err) : NULL;
     if (talk->spec.schema && !talk->schema) {
-        talk_fail(talk, err.code, err.message);
+        talk_fail(talk, talk->refused.code, talk->refused.message);
         return;
     }
     talk_recall_all(talk);

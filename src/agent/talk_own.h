@@ -16,7 +16,8 @@ struct talk {
     struct talk_spec spec;
     char *system, *in, *effort;
     json_t *messages;
-    struct schema *schema;
+    struct schema *schema; // NULL: none, or
+    rondo_error refused;   // why it cannot be one
     struct batch *batch; // the calls of the last answer; NULL
     struct chat *chat;   // the request that is open; NULL
     struct target *other; // one that the target falls back on, while it is asked; NULL

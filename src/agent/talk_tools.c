@@ -4,6 +4,8 @@
    from the notes. */
 #include "agent/talk.h"
 
+#include "data/prospect.h"
+
 #include <string.h>
 
 static const char submit_about[] = "Hands in your result and ends the conversation. Call it exactly once, when your "
@@ -11,11 +13,14 @@ static const char submit_about[] = "Hands in your result and ends the conversati
 
 /* ---- submit_result ----------------------------------------------------------------------------------- */
 
-/* Arguments of a tool are an object; other results are put into one. */
+/* Arguments of a tool are an object; a result that can be none is put into one. */
 static bool is_wrapped(const struct talk *talk)
 {
+    auto_arena struct arena arena = { 0 };
     const json_t *type = json_object_get(talk_spec_of(talk)->schema, "type");
-    return json_is_string(type) && strcmp(json_string_value(type), "object") != 0;
+    const struct schema *schema = talk_schema(talk);
+    return json_is_string(type) ? strcmp(json_string_value(type), "object") != 0
+                                : schema && !(prospect_types(prospect_of_schema(&arena, schema)) & PROSPECT_OBJECT);
 }
 
 static json_t *result_of(const struct talk *talk, json_t *arguments)

@@ -4,6 +4,7 @@
    so of two people who answer at once the second one sees that the first was there. */
 #include "cli/asked.h"
 #include "cli/commands.h"
+#include "cli/given.h"
 #include "cli/running.h"
 #include "cli/show.h"
 #include "data/value.h"
@@ -162,7 +163,8 @@ static int send(struct running *r, const struct gate_open *gate, const char *tex
     if (!value)
         return command_fail(r->line->command, "the answer is not UTF-8");
     if (check_answer(r->run, gate, value, &err) < 0 && flows_hide(r->flow, value, &err) < 0)
-        return command_fail(r->line->command, "gate '%s': %s", gate->path, err.message);
+        return command_fail(r->line->command, "gate '%s': %s", gate->path,
+                            given_is_huge(text, strlen(text)) ? GIVEN_HUGE : err.message);
     auto_json json_t *what = json_pack("{s:s, s:s, s:o, s:s}", "kind", "answer", "path", gate->path, "value",
                                        flows_clean(r->flow, TAKE(value)), "by", who(r->line->options));
     if (!what)
@@ -254,10 +256,11 @@ static const struct option options[] = {
 const struct cmd command_answer = {
     .name = "answer", .args = "RUN [PATH VALUE]", .min_args = 1, .max_args = 3,
     .summary = "answer a gate of a run",
-    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there, or its step's path or name\n"
-             "where only one gate is meant; VALUE is text or JSON, as the gate's schema wants it.  A wrong\n"
-             "answer is refused, and of several the first counts.  A tool that an agent wants to call is\n"
-             "answered with y, n or a (always).  If a process drives the run, it takes the answer at once;\n"
-             "else 'rondo resume' does.  A command that a run has started cannot answer its gates.",
+    .about = "With RUN alone: what it asks.  PATH is the gate's, as shown there.  The path or name of its\n"
+             "step will do where only one gate is meant.  VALUE is text or JSON, as the gate's schema\n"
+             "wants it.  A wrong answer is refused, and of several the first counts.  A tool that an\n"
+             "agent wants to call is answered with y, n or a (always).  If a process drives the run, it\n"
+             "takes the answer at once; else 'rondo resume' does.  A command that a run has started\n"
+             "cannot answer its gates.",
     .options = options, .size = sizeof(struct answer_args), .run = cmd_answer,
 };

@@ -98,9 +98,9 @@ const struct cmd command_fork = {
     .summary = "branch a new run off another",
     .about = "The new run has everything that happened before PATH was last started, and begins\n"
              "there anew, with other inputs or another state if you like.  '--at refine --pass 3' is\n"
-             "'--at refine.2'.  At an item of a forEach, as 'all[3]', of a run that has ended, it has\n"
-             "all that happened, and only that item and what depends on it begin anew.  What the past\n"
-             "has cost is shown apart and does not count against its budget.  Its id goes to stdout;\n"
-             "'rondo resume' goes on with it.",
+             "'--at refine.2'.  A run that has ended can be forked at an item of a forEach, as 'all[3]':\n"
+             "then the new run has all of it, and does only that item and the steps that depend on it\n"
+             "again.  The cost of the past is shown apart and does not count against its budget.  The\n"
+             "id of the new run goes to stdout; 'rondo resume' goes on with it.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_fork,
 };

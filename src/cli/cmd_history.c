@@ -609,11 +609,12 @@ const struct cmd command_history = {
     .name = "history", .args = "RUN [LOOP]", .min_args = 1, .max_args = 2,
     .summary = "a loop of a run, pass by pass",
     .about = "LOOP is its path, as 'refine' or 'outer.2.inner'; a workflow with one loop needs none.\n"
-             "A table has a line for each pass: its score, the gain over the best pass before it, how\n"
-             "many words it added and took away, time, tokens and cost, and the first line of its\n"
-             "answer or why it failed.  The best pass has a star.  Below it is a plot of the scores,\n"
-             "with a line at the score that 'until' waits for.  Of a forEach the table has a line for\n"
-             "each item.  Times are without the time in which no process drove the run.  Messages to\n"
-             "the loop stand below, with the pass that has heard them.",
+             "A table has a line for each pass, and a star at the best one.  The line has the score,\n"
+             "the gain over the best pass before, and the words that were added and taken away.  It\n"
+             "also has time, tokens and cost, and the first line of the answer or the error.  Below\n"
+             "the table is a plot of the scores, with a line at the score that 'until' waits for.\n"
+             "Of a forEach the table has a line for each item.  Times are without the time in which\n"
+             "no process drove the run.  Messages to the loop stand below, with the pass that has\n"
+             "heard them.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_history,
 };

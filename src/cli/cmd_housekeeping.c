@@ -289,10 +289,8 @@ static int cmd_import(const struct cmdline *line)
     rondo_error err;
     int code = EXIT_OK;
     for (uint32_t i = 0; i < line->args.count; i++) // before a store is made for nothing
-        if (access(line->args.list[i], R_OK) < 0) {
-            command_fail(line->command, "%s: %s", line->args.list[i], strerror(errno));
-            return EXIT_FAILED;
-        }
+        if (access(line->args.list[i], R_OK) < 0)
+            return command_fail(line->command, "%s: %s", line->args.list[i], strerror(errno));
     struct store *store = open_store(line, STORE_CREATE);
     if (!store)
         return EXIT_USAGE;

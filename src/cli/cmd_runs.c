@@ -224,8 +224,8 @@ const struct cmd command_runs = {
     .about = "Status: running (a process drives it), waiting (for a person), stopped (its process is\n"
              "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.\n"
              "\n"
-             "The time is from the start, or from the fork, to the end; up to now for a run that a\n"
-             "process drives, and - for one that was stopped.  Behind the name of the workflow is\n"
+             "The time is from the start, or from the fork, to the end.  It is up to now for a run that\n"
+             "a process drives, and - for one that was stopped.  Behind the name of the workflow is\n"
              "the folder in which the run was started, where the run has noted it.",
     .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
 };

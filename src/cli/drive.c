@@ -727,11 +727,21 @@ static void add_open(struct drive *d)
         buf_printf(&d->notes, "and %u more gates\n", gates->count - OPEN_MAX);
 }
 
+/* "an answer to gate 'a'", "answers to gates 'a', 'b' and 'c'" */
+static void put_open(struct buf *out, const struct gates *gates)
+{
+    uint32_t shown = MIN(gates->count, OPEN_MAX), more = gates->count - shown;
+    buf_puts(out, gates->count > 1 ? "answers to gates " : "an answer to gate ");
+    for (uint32_t i = 0; i < shown; i++)
+        buf_printf(out, "%s'%s'", !i ? "" : i + 1 < gates->count ? ", " : " and ", gates->open[i].path);
+    if (more)
+        buf_printf(out, " and %u more", more);
+}
+
 /* A stored run that waits for a person is left as it is: anybody can go on with it. */
 static int leave_waiting(struct drive *d)
 {
-    auto_buf struct buf id = { 0 };
-    const struct gate_open *gate = gates_trouble(&d->gates);
+    auto_buf struct buf open = { 0 }, id = { 0 };
     rondo_error why;
     exit_set(d->run, EXIT_WAITING);
     d->rows->status = RONDO_STATUS_WAITING;
@@ -743,8 +753,9 @@ static int leave_waiting(struct drive *d)
         summarise(d);
         return EXIT_WAITING;
     }
+    put_open(&open, &d->gates);
     show_line(&id, rondo_run_id(d->run), strlen(rondo_run_id(d->run)));
-    err_set(&why, RONDO_ESTATE, "run %s waits for an answer to gate '%s'", buf_text(&id), gate->path);
+    err_set(&why, RONDO_ESTATE, "run %s waits for %.400s", buf_text(&id), buf_text(&open));
     say_error(d, &why);
     screen_write(STDERR_FILENO, d->next.data, d->next.len);
     return EXIT_WAITING;

@@ -122,6 +122,14 @@ json_t *given_value(const char *text, size_t len, const struct schema *schema)
     return is_near ? meant : plain;
 }
 
+bool given_is_huge(const char *text, size_t len)
+{
+    json_error_t why;
+    json_t *json = json_loadb(text, len, JSON_DECODE_ANY, &why);
+    json_decref(json);
+    return !json && json_error_code(&why) == json_error_numeric_overflow && strspn(text, "+-.0123456789Ee") == len;
+}
+
 /* ---- inputs ------------------------------------------------------------------------------------------ */
 
 static const struct schema *schema_of(const struct flow *flow, const char *name)
@@ -142,7 +150,12 @@ static int add_pair(json_t *inputs, const struct flow *flow, const char *pair, r
     } else {
         buf_puts(&text, value[0] == '@' ? value + 1 : value);
     }
-    json_t *json = given_value(text.data ? text.data : "", text.len, schema_of(flow, buf_text(&key)));
+    const struct schema *schema = schema_of(flow, buf_text(&key));
+    json_t *json = given_value(text.data ? text.data : "", text.len, schema);
+    if (json && given_is_huge(buf_text(&text), text.len) && !fits(schema, json)) {
+        json_decref(json);
+        return err_set(err, RONDO_EINVAL, "--input %s: " GIVEN_HUGE ": %.80s", buf_text(&key), buf_text(&text));
+    }
     if (!json || json_object_set_new(inputs, buf_text(&key), json) < 0)
         return err_set(err, RONDO_EINVAL, "--input %s: the text is not UTF-8", buf_text(&key));
     return 0;

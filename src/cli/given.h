@@ -26,6 +26,10 @@ json_t *given_json(const char *path, size_t max, unsigned flags, rondo_error *er
    that fits, else what it says as JSON (yes and no are booleans) if that fits, else the text.  New. */
 json_t *given_value(const char *text, size_t len, const struct schema *schema);
 
+/* Is it a number that no value can hold? */
+bool given_is_huge(const char *text, size_t len);
+#define GIVEN_HUGE "this number is too large: whole numbers have 64 bits, and others go up to 1.8e308"
+
 /* The inputs of a workflow as --inputs FILE and --input KEY=VALUE give them, the latter first: a value
    "@FILE" is the content of that file ("@-": standard input), "@@x" is the text "@x".  New, an object; NULL with
    err. */

@@ -49,7 +49,9 @@ static int read_value(const struct limit *limit, const char *text, int64_t *ret,
         return duration_parse(text, false, ret, err);
     double usd = limit->kind == MONEY_OF ? strtod(text, &end) : 0;
     *ret = limit->kind == MONEY_OF ? (int64_t)llround(fmin(fmax(usd, 0), 9e6) * 1e9) : strtoll(text, &end, 10);
-    if (end == text || *end || errno || *ret < 1)
+    if (limit->kind != MONEY_OF && errno == ERANGE && *text != '-')
+        return err_set(err, RONDO_EINVAL, "expected at most %lld, got '%s'", (long long)INT64_MAX, text);
+    if (end == text || *end || *ret < 1)
         return err_set(err, RONDO_EINVAL, "expected a number above 0, got '%s'", text);
     return 0;
 }

@@ -47,8 +47,10 @@ static int set_count(const struct option *option, void *field, const char *text,
     char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno)
+    if (text[0] < '0' || text[0] > '9' || *end)
         return wrong(option, "a whole number such as 5", text, err);
+    if (errno)
+        return wrong(option, "at most 9223372036854775807", text, err);
     *(int64_t *)field = n;
     return 0;
 }
@@ -71,8 +73,10 @@ static int set_number(const struct option *option, void *field, const char *text
 {
     char *end;
     double n = strtod(text, &end);
-    if (end == text || *end || !isfinite(n) || strpbrk(text, "xX \t\n"))
+    if (end == text || *end || strpbrk(text, "xXnN \t\n"))
         return wrong(option, "a number such as 0.5", text, err);
+    if (isinf(n))
+        return wrong(option, "a smaller number", text, err);
     if (n <= 0)
         return wrong(option, "more than 0", text, err);
     *(double *)field = n;
@@ -83,9 +87,10 @@ static int set_duration(const struct option *option, void *field, const char *te
                         rondo_error *err)
 {
     rondo_error why;
-    if (duration_parse(text, false, field, &why) < 0)
-        return wrong(option, "a duration such as 30s, 1h30m or 250ms", text, err);
-    return 0;
+    int rc = duration_parse(text, false, field, &why);
+    if (rc == RONDO_ELIMIT)
+        return err_set(err, RONDO_EINVAL, "--%s: %s", option->name, why.message);
+    return rc < 0 ? wrong(option, "a duration such as 30s, 1h30m or 250ms", text, err) : 0;
 }
 
 static int add_text(const struct option *option, void *field, const char *text,
@@ -109,7 +114,7 @@ static int add_pair(const struct option *option, void *field, const char *text,
                     rondo_error *err)
 {
     if (text[0] == '=' || !strchr(text, '='))
-        return wrong(option, "KEY=VALUE", text, err);
+        return wrong(option, option->value, text, err);
     size_t len = strcspn(text, "=");
     if (has_key(field, text, len))
         return err_set(err, RONDO_EINVAL, "--%s: '%.*s' is given twice", option->name, (int)MIN(len, 200), text);

@@ -17,7 +17,7 @@ enum option_kind {
     OPT_NUMBER,   // double, finite, more than 0
     OPT_DURATION, // int64_t, milliseconds
     OPT_TEXTS,    // struct texts: may be given again and again
-    OPT_PAIRS,    // struct texts, each KEY=VALUE with a key of its own
+    OPT_PAIRS,    // struct texts, each KEY=VALUE, as `value` says, with a key of its own
     OPTION_KINDS
 };
 

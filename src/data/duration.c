@@ -87,7 +87,8 @@ int duration_parse(const char *text, bool is_plain, int64_t *ret_ms, rondo_error
         if (unit < next_unit || unit == COUNT(units) || (is_plain && (unit == 3 || n.has_fraction)))
             return refuse(err, text, is_plain);
         if (!add(&ms, &n, units[unit].ms, is_plain ? MS_MAX_PLAIN : MS_MAX))
-            return err_set(err, RONDO_EPARSE, "the duration '%.60s' is too long", text);
+            return err_set(err, RONDO_ELIMIT, "the duration '%.60s' is too long: at most %lldh", text,
+                           (is_plain ? MS_MAX_PLAIN : MS_MAX) / 3600000LL);
         at = behind + strlen(units[unit].name);
         next_unit = unit + 1;
     }

@@ -3,6 +3,8 @@
 
 #include "engine/saved.h"
 #include "engine/shell.h"
+
+#include "base/spec.h"
 #include "flow/diag.h"
 #include "io/here.h"
 #include "io/within.h"
@@ -404,12 +406,10 @@ int rondo_run_fork(rondo_engine *engine, rondo_node *node, const void *log, size
     auto_saved struct saved parent = { 0 }, child = { .journal = journal_in_memory() };
     auto_cut struct cut cut = { 0 };
     struct buf out = { 0 };
-    rondo_fork fork = { 0 };
+    rondo_fork fork;
     err = err ? err : &scratch;
-    if (given && (given->size < sizeof given->size || given->size > 65536))
-        return err_set(err, RONDO_EINVAL, "the fork's size is not set: begin it with RONDO_FORK");
-    if (given)
-        memcpy(&fork, given, MIN(given->size, sizeof fork));
+    if (SPEC_COPY(fork, given, "the fork", RONDO_FORK, err) < 0)
+        return err->code;
     struct cut_changes changes = { .now_ns = shell_now_ns(engine), .input = fork.input, .state = fork.state };
     if ((fork.id && store_check_id(fork.id, err) < 0) || rondo_node_check(node, err) < 0 ||
         saved_read(log, len, &parent, err) < 0 ||

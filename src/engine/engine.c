@@ -19,6 +19,7 @@
 #include "engine/watch.h"
 
 #include "base/hash.h"
+#include "base/spec.h"
 #include "cel/cel.h"
 #include "data/peek.h"
 #include "io/http.h"
@@ -617,12 +618,10 @@ static bool advance_all(rondo_engine *engine)
 int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error *err)
 {
     rondo_error scratch;
-    rondo_config c = { 0 };
+    rondo_config c;
     err = err ? err : &scratch;
-    if (config && (config->size < sizeof(size_t) || config->size > 65536))
-        return err_set(err, RONDO_EINVAL, "the config's size is not set: begin it with RONDO_CONFIG");
-    if (config)
-        memcpy(&c, config, MIN(config->size, sizeof c));
+    if (SPEC_COPY(c, config, "the config", RONDO_CONFIG, err) < 0)
+        return err->code;
     if (c.max_concurrency < 0)
         return err_set(err, RONDO_EINVAL, "max_concurrency must be at least 0, got %d",
                        c.max_concurrency);

@@ -15,6 +15,8 @@
 #include "engine/migrate.h"
 #include "engine/past.h"
 #include "engine/shell.h"
+
+#include "base/spec.h"
 #include "flow/bundle.h"
 #include "tool/permit.h"
 #include "flow/drift.h"
@@ -362,11 +364,12 @@ static const struct flow_hooks hooks = {
 };
 
 /* What the file says holds where the caller said nothing. */
-static rondo_run_options run_options(const struct flow *flow, const rondo_run_options *given)
+static int run_options(const struct flow *flow, const rondo_run_options *given, rondo_run_options *ret,
+                       rondo_error *err)
 {
-    rondo_run_options o = { .size = RONDO_RUN };
-    if (given)
-        memcpy(&o, given, MIN(given->size, sizeof o));
+    rondo_run_options o;
+    if (SPEC_COPY(o, given, "the options", RONDO_RUN, err) < 0)
+        return err->code;
     o.size = RONDO_RUN;
     if (!o.max_concurrency)
         o.max_concurrency = flow->max_concurrency ? flow->max_concurrency : CONCURRENCY_DEFAULT;
@@ -377,7 +380,8 @@ static rondo_run_options run_options(const struct flow *flow, const rondo_run_op
     o.budget.cost_nano = o.budget.cost_nano ? o.budget.cost_nano : flow->budget.cost_nano;
     o.budget.calls = o.budget.calls ? o.budget.calls : flow->budget.calls;
     o.on_unknown = o.on_unknown ? o.on_unknown : flow->on_unknown;
-    return o;
+    *ret = o;
+    return 0;
 }
 
 static const struct call_env no_env;
@@ -425,8 +429,8 @@ static rondo_node *build_rehearsal(struct flow *flow, json_t *script)
 int flows_start(rondo_engine *engine, struct flow *flow, const struct call_env *env, json_t *inputs,
                 const rondo_run_options *options, json_t *about, rondo_run **ret, rondo_error *err)
 {
-    rondo_run_options o = run_options(flow, options);
-    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
+    rondo_run_options o;
+    if (run_options(flow, options, &o, err) < 0 || agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
     auto_buf struct buf definition = { 0 };
     if (engine->store && !o.in_memory)
@@ -770,12 +774,8 @@ static int hand_out(struct flow *flow, const char *what, const rondo_flow_option
 
 static int copy_options(rondo_flow_options *ours, const rondo_flow_options *given, rondo_error *err)
 {
-    memset(ours, 0, sizeof *ours);
-    if (!given)
-        return 0;
-    if (given->size < sizeof given->size || given->size > 65536)
-        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_FLOW");
-    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    if (SPEC_COPY(*ours, given, "the options", RONDO_FLOW, err) < 0)
+        return err->code;
     for (size_t i = 0; i < ours->function_count; i++)
         if (!ours->functions[i].name || !ours->functions[i].run)
             return err_set(err, RONDO_EINVAL, "function %zu has no name or no function", i);

@@ -25,7 +25,7 @@
 
 int rondo_event_type(const rondo_event *ev)
 {
-    return ev->type;
+    return ev ? ev->type : 0;
 }
 
 static bool is_encore(const struct place *place)
@@ -45,22 +45,22 @@ static const char *encore_word(const rondo_event *ev, const struct place *place)
 
 const char *rondo_event_name(const rondo_event *ev)
 {
-    return line_type(ev);
+    return ev ? line_type(ev) : "";
 }
 
 uint64_t rondo_event_seq(const rondo_event *ev)
 {
-    return ev->seq;
+    return ev ? ev->seq : 0;
 }
 
 int64_t rondo_event_time_ms(const rondo_event *ev)
 {
-    return ev->time_ns / 1000000;
+    return ev ? ev->time_ns / 1000000 : 0;
 }
 
 rondo_run *rondo_event_run(const rondo_event *ev)
 {
-    return run_of(ev->run);
+    return ev ? run_of(ev->run) : NULL;
 }
 
 /* What an agent at work asks, and what is said to it, has a place of its own below the agent. */
@@ -75,6 +75,8 @@ static void put_ask_place(struct buf *path, const rondo_event *ev)
 
 const char *rondo_event_path(const rondo_event *ev)
 {
+    if (!ev)
+        return "";
     rondo_run *run = run_of(ev->run);
     struct place place;
     buf_clear(&run->path);
@@ -86,8 +88,8 @@ const char *rondo_event_path(const rondo_event *ev)
 
 static const rondo_node *parent_of(const rondo_event *ev, struct place *place)
 {
-    const struct reader *reader = &run_of(ev->run)->reader;
-    return reader_place(reader, ev, place) ? reader->places[place->parent].node : NULL;
+    const struct reader *reader = ev ? &run_of(ev->run)->reader : NULL;
+    return reader && reader_place(reader, ev, place) ? reader->places[place->parent].node : NULL;
 }
 
 static const char *name_at(const struct reader *reader, const struct place *place)
@@ -99,6 +101,8 @@ static const char *name_at(const struct reader *reader, const struct place *plac
 /* A leaf that a loop repeats by itself has the loop's name: its path is the pass's. */
 const char *rondo_event_step(const rondo_event *ev)
 {
+    if (!ev)
+        return "";
     const struct reader *reader = &run_of(ev->run)->reader;
     struct place place;
     const char *name = reader_place(reader, ev, &place) ? name_at(reader, &place) : "";
@@ -126,9 +130,10 @@ static int64_t heard_in_pass(const rondo_event *ev)
 
 int64_t rondo_event_pass(const rondo_event *ev)
 {
-    bool passes = ev->type == RONDO_EV_ITERATION_START || ev->type == RONDO_EV_ITERATION_END ||
-                  ev->type == RONDO_EV_LOOP_END || ev->type == RONDO_EV_LOOP_PAUSED;
-    const rondo_node *node = ev->type == RONDO_EV_INBOX_DRAIN ? rondo_event_node(ev) : NULL;
+    int type = rondo_event_type(ev);
+    bool passes = type == RONDO_EV_ITERATION_START || type == RONDO_EV_ITERATION_END ||
+                  type == RONDO_EV_LOOP_END || type == RONDO_EV_LOOP_PAUSED;
+    const rondo_node *node = type == RONDO_EV_INBOX_DRAIN ? rondo_event_node(ev) : NULL;
     if (node && node_is_loop(node))
         return heard_in_pass(ev);
     return passes ? (int64_t)ev->ordinal : -1;
@@ -142,7 +147,7 @@ int rondo_event_attempt(const rondo_event *ev)
 
 int rondo_event_status(const rondo_event *ev)
 {
-    switch (ev->type) {
+    switch (rondo_event_type(ev)) {
     case RONDO_EV_STEP_END: return RONDO_STATUS_COMPLETED;
     case RONDO_EV_STEP_FAILED: return RONDO_STATUS_FAILED;
     case RONDO_EV_STEP_SKIPPED: return RONDO_STATUS_SKIPPED;
@@ -161,7 +166,7 @@ static bool is_timeout(const rondo_event *ev)
 
 int rondo_event_reason(const rondo_event *ev)
 {
-    switch (ev->type) {
+    switch (rondo_event_type(ev)) {
     case RONDO_EV_LOOP_END:
     case RONDO_EV_REFUSED:
     case RONDO_EV_DETECTOR: return ev->code;
@@ -173,11 +178,15 @@ int rondo_event_reason(const rondo_event *ev)
 
 rondo_value *rondo_event_value(const rondo_event *ev)
 {
+    if (!ev)
+        return NULL;
     return ev->flags & EF_FULL ? json_object_get(ev->value, "result") : ev->value;
 }
 
 const char *rondo_event_text(const rondo_event *ev)
 {
+    if (!ev)
+        return "";
     rondo_run *run = run_of(ev->run);
     const json_t *shown = ev->value;
     buf_clear(&run->text);
@@ -193,21 +202,22 @@ const char *rondo_event_text(const rondo_event *ev)
 
 const char *rondo_event_author(const rondo_event *ev)
 {
-    const char *author = json_string_value(json_object_get(ev->value, "author"));
-    bool own = ev->type == RONDO_EV_MESSAGE || ev->type == RONDO_EV_OUTPUT;
-    return own && author ? author : rondo_event_step(ev);
+    int type = rondo_event_type(ev);
+    bool own = type == RONDO_EV_MESSAGE || type == RONDO_EV_OUTPUT;
+    const char *author = own ? json_string_value(json_object_get(ev->value, "author")) : NULL;
+    return author ? author : rondo_event_step(ev);
 }
 
 const char *rondo_event_skill(const rondo_event *ev)
 {
-    const rondo_node *node = ev->type == RONDO_EV_STEP_START ? rondo_event_node(ev) : NULL;
+    const rondo_node *node = rondo_event_type(ev) == RONDO_EV_STEP_START ? rondo_event_node(ev) : NULL;
     bool skilled = node && node->kind == RONDO_KIND_AGENT && ev->code < node->agent.skill_count;
     return skilled ? node->agent.skills[ev->code].name : "";
 }
 
 bool rondo_event_score(const rondo_event *ev, double *ret)
 {
-    if (!(ev->flags & EF_SCORED))
+    if (!ev || !(ev->flags & EF_SCORED))
         return false;
     *ret = ev->score;
     return true;
@@ -215,7 +225,7 @@ bool rondo_event_score(const rondo_event *ev, double *ret)
 
 bool rondo_event_escalates(const rondo_event *ev)
 {
-    return ev->flags & EF_ESCALATE;
+    return ev && ev->flags & EF_ESCALATE;
 }
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
@@ -1033,6 +1043,10 @@ const char *const line_types[] = {
 
 const char *rondo_event_json(const rondo_event *ev, size_t *ret_len)
 {
+    if (ret_len)
+        *ret_len = 0;
+    if (!ev)
+        return "";
     struct line l = line_of(ev);
     buf_clear(l.out);
     put_head(&l);

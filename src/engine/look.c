@@ -370,6 +370,8 @@ void look_free(rondo_run *run)
 
 static struct history *passes_of(rondo_history *h)
 {
+    if (!h)
+        return NULL;
     struct act *act = h->act ? run_find_act(&h->run->core, h->act, h->gen) : NULL;
     if (act)
         return &act->loop->history;
@@ -457,6 +459,8 @@ rondo_value *rondo_history_output(rondo_history *h, int64_t pass, const char *st
 const char *rondo_history_text(rondo_history *h, int64_t pass, const char *step)
 {
     const struct result *res = find_result(h, pass, step);
+    if (!h)
+        return "";
     buf_clear(&h->text);
     if (res)
         result_put_content(&h->text, res);

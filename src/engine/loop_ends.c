@@ -42,6 +42,8 @@ static struct loop_end end_of(const struct rondo_event *ev)
 
 const char *rondo_event_why(const rondo_event *ev)
 {
+    if (!ev)
+        return "";
     struct buf *text = &run_of(ev->run)->text;
     buf_clear(text);
     if (ev->type == RONDO_EV_LOOP_END && rondo_event_node(ev)) {

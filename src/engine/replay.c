@@ -551,7 +551,7 @@ int rondo_run_replay(rondo_engine *engine, rondo_node *node, const void *log, si
     err = err ? err : &scratch;
     if (engine->busy)
         return err_set(err, RONDO_ESTATE, "rondo_run_replay() inside an agent or a rule");
-    if (saved_read(log, len, &saved, err) < 0 || saved_check(&saved, node, err) < 0)
+    if (rondo_node_check(node, err) < 0 || saved_read(log, len, &saved, err) < 0 || saved_check(&saved, node, err) < 0)
         return err->code;
     int rc = replay_check(engine, node, saved.id, saved.journal, &report, err);
     if (report.changes) {

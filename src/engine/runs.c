@@ -3,6 +3,7 @@
 #include "engine/shell.h"
 
 #include "base/hash.h"
+#include "base/spec.h"
 #include "data/value.h"
 #include "flow/shape.h"
 #include "io/within.h"
@@ -16,12 +17,9 @@
 
 static int copy_options(rondo_run_options *ours, const rondo_run_options *given, rondo_error *err)
 {
-    memset(ours, 0, sizeof *ours);
-    if (!given)
-        return 0;
-    if (given->size < sizeof given->size || given->size > 65536)
-        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_RUN");
-    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    rondo_more_options more;
+    if (SPEC_COPY(*ours, given, "the options", RONDO_RUN, err) < 0)
+        return err->code;
     const struct {
         const char *field;
         int64_t value, max;
@@ -45,9 +43,7 @@ static int copy_options(rondo_run_options *ours, const rondo_run_options *given,
     }
     if (ours->state && !json_is_object(ours->state))
         return err_set(err, RONDO_EINVAL, "state must be an object");
-    if (ours->more && (ours->more->size < sizeof ours->more->size || ours->more->size > 65536))
-        return err_set(err, RONDO_EINVAL, "more: its size is not that of rondo_more_options");
-    return 0;
+    return SPEC_COPY(more, ours->more, "`more`", RONDO_MORE_OPTIONS, err);
 }
 
 rondo_more_options runs_more(const rondo_run_options *options)
@@ -622,7 +618,7 @@ static int resume(rondo_engine *engine, rondo_node *node, const char *id, const 
                   struct secrets **secrets, rondo_run **ret, rondo_error *err)
 {
     rondo_run_options options;
-    struct journal *journal;
+    struct journal *journal = NULL;
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 ||
         copy_options(&options, given, err) < 0)
         return err->code;

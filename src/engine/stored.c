@@ -4,6 +4,8 @@
    for lists, which is brought up to date when something in it changes: at a gate and at the end. */
 #include "engine/exit.h"
 #include "engine/shell.h"
+
+#include "base/spec.h"
 #include "flow/shape.h"
 #include "io/here.h"
 #include "io/within.h"
@@ -34,7 +36,7 @@ int stored_begin(rondo_run *run, const rondo_run_options *options, const struct 
                              .status = RONDO_STATUS_RUNNING, .start_ns = now, .end_ns = now,
                              .hash = run->node->hash, .about = about };
     store_set_now(engine->store, now);
-    struct journal *journal;
+    struct journal *journal = NULL;
     if (store_add(engine->store, &row, origin->definition, origin->definition_len, &journal, err) < 0)
         return err->code;
     run->journal->ops->close(run->journal);
@@ -250,16 +252,14 @@ int rondo_store_open(const char *path, const rondo_store_options *given, rondo_s
                      rondo_error *err)
 {
     rondo_error scratch;
-    rondo_store_options o = { 0 };
+    rondo_store_options o;
     err = err ? err : &scratch;
-    if (given && (given->size < sizeof given->size || given->size > 65536))
-        return err_set(err, RONDO_EINVAL, "the options' size is not set: begin them with RONDO_STORE");
-    if (given)
-        memcpy(&o, given, MIN(given->size, sizeof o));
+    if (SPEC_COPY(o, given, "the options", RONDO_STORE, err) < 0)
+        return err->code;
     unsigned flags = (o.read_only ? STORE_READ_ONLY : 0) |
                      (o.must_exist || o.read_only ? 0 : STORE_CREATE) |
                      (o.durability == RONDO_POWER ? STORE_POWER : 0);
-    struct store *store;
+    struct store *store = NULL;
     if (store_open(path, flags, &store, err) < 0)
         return err->code;
     *ret = (rondo_store *)store;

@@ -8,6 +8,7 @@
 
 #include "agent/recorder.h"
 #include "base/hash.h"
+#include "base/spec.h"
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
@@ -653,10 +654,11 @@ int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
 {
     struct act *act = work_act(&task->work);
     scope = scope || !act ? scope : act->node->agent.memory;
-    if (is_over(task) || !scope || !entry || value_is_deep(entry)) {
+    if (is_over(task) || !scope || value_is_deep(entry)) {
         json_decref(entry);
-        return is_over(task) ? RONDO_ESTATE : scope && entry ? RONDO_ELIMIT : RONDO_EINVAL;
+        return is_over(task) ? RONDO_ESTATE : scope ? RONDO_ELIMIT : RONDO_EINVAL;
     }
+    entry = entry ? entry : json_null();
     say(&task->work, RONDO_EV_MEMORY, 0, json_pack("{s:s, s:o}", "scope", scope, "entry", entry));
     return 0;
 }
@@ -705,10 +707,9 @@ json_t *task_emit_value(const rondo_emit *e, const char *author)
 
 int task_copy_emit(rondo_emit *ours, const rondo_emit *given)
 {
-    memset(ours, 0, sizeof *ours);
-    if (given->size < sizeof given->size || given->size > 65536)
-        return RONDO_EINVAL;
-    memcpy(ours, given, MIN(given->size, sizeof *ours));
+    rondo_error err;
+    if (SPEC_COPY(*ours, given, "the event", RONDO_EMIT, &err) < 0)
+        return err.code;
     if (ours->state_delta && !json_is_object(ours->state_delta))
         return RONDO_EINVAL;
     return value_is_deep(ours->data) || value_is_deep(ours->state_delta) ? RONDO_ELIMIT : 0;

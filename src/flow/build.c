@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/spec.h"
 #include "data/fit.h"
 
 #include <ctype.h>
@@ -15,13 +16,8 @@
 
 bool build_copy_spec(void *ours, size_t our_size, const void *given)
 {
-    size_t size;
-    memset(ours, 0, our_size);
-    memcpy(&size, given, sizeof size);
-    if (size < sizeof size || size > 65536)
-        return false;
-    memcpy(ours, given, MIN(size, our_size));
-    return true;
+    rondo_error err;
+    return given && spec_copy(ours, our_size, given, "", "", &err) == 0;
 }
 
 void build_refuse(rondo_node *node, const char *fmt, ...)
@@ -124,10 +120,20 @@ rondo_node *build_node(int kind, const char *name, const rondo_options *opts)
     return node;
 }
 
-rondo_node *build_without_spec(int kind)
+rondo_node *build_without_spec(int kind, const void *given)
 {
+    static const char *const macros[] = {
+        [RONDO_KIND_AGENT] = "RONDO_AGENT",       [RONDO_KIND_SEQUENCE] = "RONDO_SEQUENCE_SPEC",
+        [RONDO_KIND_BRANCH] = "RONDO_BRANCH",     [RONDO_KIND_PARALLEL] = "RONDO_PARALLEL_SPEC",
+        [RONDO_KIND_FORUM] = "RONDO_FORUM",       [RONDO_KIND_GRAPH] = "RONDO_GRAPH",
+        [RONDO_KIND_LOOP] = "RONDO_LOOP",         [RONDO_KIND_EACH] = "RONDO_EACH",
+        [RONDO_KIND_MACHINE] = "RONDO_MACHINE",   [RONDO_KIND_GATE] = "RONDO_GATE",
+    };
+    size_t size;
+    rondo_error err = { .message = "there is no spec" };
     rondo_node *node = build_node(kind, NULL, &(rondo_options){ { 0 } });
-    build_refuse(node, "the spec's size is not set: begin it with RONDO_%s", "...");
+    spec_copy(&size, sizeof size, given, "the spec", macros[kind], &err);
+    build_refuse(node, "%s", err.message);
     return node;
 }
 
@@ -368,7 +374,7 @@ rondo_node *rondo_agent_node(const rondo_agent *given)
 {
     rondo_agent spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_AGENT);
+        return build_without_spec(RONDO_KIND_AGENT, given);
     rondo_node *node = build_node(RONDO_KIND_AGENT, spec.name ? spec.name : "", &spec.options);
     node->description = mem_strdup(spec.description);
     node->agent = (struct node_agent){ .run = spec.run, .user = spec.user, .select = spec.select,
@@ -399,7 +405,7 @@ rondo_node *rondo_sequence(const rondo_sequence_spec *given)
 {
     rondo_sequence_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_SEQUENCE);
+        return build_without_spec(RONDO_KIND_SEQUENCE, given);
     rondo_node *node = build_node(RONDO_KIND_SEQUENCE, spec.name, &spec.options);
     take_all(node, spec.children, "children");
     if (build_is_good(node)) {
@@ -413,7 +419,7 @@ rondo_node *rondo_parallel(const rondo_parallel_spec *given)
 {
     rondo_parallel_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_PARALLEL);
+        return build_without_spec(RONDO_KIND_PARALLEL, given);
     rondo_node *node = build_node(RONDO_KIND_PARALLEL, spec.name, &spec.options);
     take_all(node, spec.children, "children");
     node->mode = spec.mode;
@@ -428,7 +434,7 @@ rondo_node *rondo_branch(const rondo_branch_spec *given)
 {
     rondo_branch_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_BRANCH);
+        return build_without_spec(RONDO_KIND_BRANCH, given);
     rondo_node *node = build_node(RONDO_KIND_BRANCH, spec.name, &spec.options);
     build_children(node, spec.case_count + (spec.otherwise != NULL));
     for (size_t i = 0; i < spec.case_count; i++) {
@@ -453,7 +459,7 @@ rondo_node *rondo_forum(const rondo_forum_spec *given)
 {
     rondo_forum_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_FORUM);
+        return build_without_spec(RONDO_KIND_FORUM, given);
     rondo_node *node = build_node(RONDO_KIND_FORUM, spec.name, &spec.options);
     size_t members = count_nodes(spec.members);
     build_children(node, members + 1);
@@ -482,7 +488,7 @@ rondo_node *rondo_each(const rondo_each_spec *given)
 {
     rondo_each_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_EACH);
+        return build_without_spec(RONDO_KIND_EACH, given);
     rondo_node *node = build_node(RONDO_KIND_EACH, spec.name ? spec.name : "", &spec.options);
     build_children(node, 1);
     if (spec.body)
@@ -508,7 +514,7 @@ rondo_node *rondo_gate(const rondo_gate_spec *given)
     rondo_gate_spec spec;
     rondo_error err;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_GATE);
+        return build_without_spec(RONDO_KIND_GATE, given);
     rondo_node *node = build_node(RONDO_KIND_GATE, spec.name ? spec.name : "", &spec.options);
     node->gate.ask = mem_strdup(spec.ask ? spec.ask : "");
     node->gate.schema = build_schema(node, "schema", spec.schema, NULL);

@@ -9,13 +9,13 @@
 #include "flow/node.h"
 
 /* Copies a caller's spec into a zeroed one of our size: an older program's spec is shorter.  False
-   when the size field was not set. */
+   when there is none, or its size is wrong. */
 bool build_copy_spec(void *ours, size_t our_size, const void *given);
 #define BUILD_SPEC(ours, given) build_copy_spec(&(ours), sizeof(ours), given)
 
 /* A node of that kind.  The name may be NULL for containers: then it is the kind's. */
 rondo_node *build_node(int kind, const char *name, const rondo_options *opts);
-rondo_node *build_without_spec(int kind); // for a spec without its size
+rondo_node *build_without_spec(int kind, const void *given); // when that is false: says what is wrong
 
 /* Room for children; then one call each.  take *takes* child; NULL is refused unless optional. */
 void build_children(rondo_node *node, size_t count);

@@ -396,7 +396,7 @@ static rondo_node *make_body(const struct builder *b, struct flow_step *step, co
     case BODY_SET: return set_node(b, step, o);
     case BODY_MACHINE: return machine_node(b, step, name, o);
     }
-    return build_without_spec(RONDO_KIND_GRAPH);
+    return build_without_spec(RONDO_KIND_GRAPH, NULL);
 }
 
 /* What a step says of its input holds before it starts, so once for all passes of a loop; what its agent says holds

@@ -193,7 +193,7 @@ rondo_node *build_graph_of(const rondo_graph_spec *given, const struct flow_scop
 {
     rondo_graph_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_GRAPH);
+        return build_without_spec(RONDO_KIND_GRAPH, given);
     rondo_node *node = build_node(RONDO_KIND_GRAPH, spec.name, &spec.options);
     build_children(node, spec.step_count);
     for (size_t i = 0; i < spec.step_count; i++) {

@@ -1,5 +1,6 @@
 /* build_loop.c - loops and machines: the rules about their rules. */
 #include "base/mem.h"
+#include "base/spec.h"
 #include "flow/build.h"
 
 #include <string.h>
@@ -119,9 +120,10 @@ static struct node_loop loop_from(const rondo_loop_spec *spec)
 
 static void take_more(rondo_node *node, const rondo_loop_spec *spec)
 {
-    rondo_more_options more = { 0 };
-    if (spec->more && !BUILD_SPEC(more, spec->more))
-        build_refuse(node, "more: its size is not that of rondo_more_options");
+    rondo_more_options more;
+    rondo_error err;
+    if (SPEC_COPY(more, spec->more, "`more`", RONDO_MORE_OPTIONS, &err) < 0)
+        build_refuse(node, "%s", err.message);
     build_check_range(node, "failure_delay_ms", more.failure_delay_ms, 0, TIME_MAX_MS);
     if (more.must_hold && !spec->until && !spec->until_node && !spec->judge)
         build_refuse(node, "must_hold needs until, until_node or judge");
@@ -134,7 +136,7 @@ rondo_node *rondo_loop(const rondo_loop_spec *given)
 {
     rondo_loop_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_LOOP);
+        return build_without_spec(RONDO_KIND_LOOP, given);
     rondo_node *node = build_node(RONDO_KIND_LOOP, spec.name ? spec.name : "", &spec.options);
     rondo_node *const roles[ROLE_COUNT] = { spec.body, spec.until_node, spec.judge, spec.next_node,
                                             spec.score_node };
@@ -197,7 +199,7 @@ rondo_node *rondo_machine(const rondo_machine_spec *given)
 {
     rondo_machine_spec spec;
     if (!BUILD_SPEC(spec, given))
-        return build_without_spec(RONDO_KIND_MACHINE);
+        return build_without_spec(RONDO_KIND_MACHINE, given);
     rondo_node *node = build_node(RONDO_KIND_MACHINE, spec.name ? spec.name : "", &spec.options);
     build_children(node, spec.state_count);
     for (size_t i = 0; i < spec.state_count; i++) {

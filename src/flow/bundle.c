@@ -346,7 +346,7 @@ static struct flow *load_kept(struct bundle *bundle, struct diags *diags)
     struct flow_files files = { .read = read_kept, .user = bundle };
     struct flow_load how = { .files = bundle->is_alone ? NULL : &files, .folder = bundle->folder,
                              .is_json = bundle->is_json, .is_lenient = bundle->is_lenient,
-                             .coordinator = bundle->coordinator };
+                             .coordinator = bundle->coordinator, .is_kept = true };
     struct source *source = source_new(bundle->main, bundle->list[0].text, bundle->list[0].len);
     struct flow *flow = flow_load(source, &how, diags);
     source_unref(source);

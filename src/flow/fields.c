@@ -113,8 +113,10 @@ static const struct field root_rows[] = {
 const struct fields root_fields = TABLE("a workflow", "workflow", root_rows, 0);
 
 static const struct field options_rows[] = {
-    { "maxConcurrency", F_INT, IN_BOTH, IN(flow, max_concurrency), FROM(0), .stage = STAGE_OPTIONS,
+    { "maxConcurrency", F_INT, IN_V1, IN(flow, max_concurrency), FROM(0), .stage = STAGE_OPTIONS,
       .code = "negative_value", .about = "Agents at work at a time; 0: the default, 5." },
+    { "maxConcurrency", F_INT, IN_RONDO, IN(flow, max_concurrency), FROM(1),
+      .about = "Agents at work at a time; 5 by default." },
     { "onStepFailure", F_ENUM, IN_BOTH, IN(flow, on_failure), .words = failures, .stage = STAGE_ENUM,
       .about = "What becomes of the others when a step fails." },
     { "timeout", F_DURATION, IN_BOTH, IN(flow, timeout_ms), .about = "For the whole run." },
@@ -516,8 +518,8 @@ static const struct field parallel_rows[] = {
     { "steps", F_STEPS, IN_RONDO, IN(flow_step, inner), .kind = SCOPE_PARALLEL, .about = "Or steps." },
     { "mode", F_ENUM, IN_RONDO, IN(flow_step, mode), .words = modes,
       .about = "What a failure means for the others." },
-    { "maxConcurrency", F_INT, IN_RONDO, IN(flow_step, max_concurrency), FROM(0),
-      .about = "At a time; 0: all." },
+    { "maxConcurrency", F_INT, IN_RONDO, IN(flow_step, max_concurrency), FROM(1),
+      .about = "At a time; all by default." },
 };
 const struct fields parallel_fields = TABLE("a parallel", "parallel", parallel_rows, 0);
 
@@ -581,9 +583,10 @@ static const struct field loop_rows[] = {
       .stage = STAGE_FOREACH,
       .schema = "{anyOf: [{type: string, minLength: 1}, {type: array, minItems: 1}]}",
       .about = "A list, or CEL that gives one: the body once per item." },
-    { "maxConcurrency", F_INT, IN_BOTH, IN(flow_loop, max_concurrency), FROM(0),
-      .stage = STAGE_LOOP_CONCURRENCY,
+    { "maxConcurrency", F_INT, IN_V1, IN(flow_loop, max_concurrency), FROM(0), .stage = STAGE_LOOP_CONCURRENCY,
       .about = "Items at a time; 0: all." },
+    { "maxConcurrency", F_INT, IN_RONDO, IN(flow_loop, max_concurrency), FROM(1),
+      .about = "Items at a time; all by default." },
     { "onItemFailure", F_ENUM, IN_RONDO, IN(flow_loop, on_item_failure), .words = item_failures,
       .about = "When an item fails." },
     { "maxIterations", F_INT, IN_BOTH, IN(flow_loop, max_iterations), FROM(1), .stage = STAGE_ITERATIONS,

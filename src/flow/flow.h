@@ -487,6 +487,7 @@ struct flow_load {
     bool is_json;                   // the text is JSON
     bool is_lenient; // v1: a file that is not there is only a warning (checking, not running)
     const char *coordinator; // a model that coordinates, whatever the file says; NULL
+    bool is_kept; // a run was started with it: it was good then
 };
 
 /* The flow, with one reference, and what is to be said about it in diags; NULL when there are errors.

@@ -95,6 +95,7 @@ static const struct foreign rows[] = {
     { FOREIGN_KEY, "loop", "evaluator", "untilAgent", NULL },
     { FOREIGN_KEY, "loop", "validator", "untilAgent", NULL },
     { FOREIGN_KEY, "loop", "injectFeedback", "feedback", NULL },
+    { FOREIGN_KEY, "loop", "memory", "memoryMode", "did you mean `memoryMode`? `memory` is a key of agents" },
     { FOREIGN_KEY, "loop", "memoryWindowSize", "memoryWindow", NULL },
     { FOREIGN_KEY, "loop", "maxIterationsAction", "onMaxIterations", NULL },
     { FOREIGN_KEY, "loop", "loopDetection", "stall", NULL },

@@ -49,6 +49,12 @@ struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t s
     return diag;
 }
 
+void load_spare(const struct loading *l, struct diag *diag)
+{
+    if (l->how->is_kept)
+        diag_warn(l->diags, diag);
+}
+
 uint8_t load_stage_in(const struct flow_scope *scope, uint8_t stage)
 {
     static const uint8_t inner[STAGE_RONDO] = {

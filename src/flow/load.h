@@ -132,6 +132,9 @@ struct loading {
     load_at_stage(l, diag_at((l)->diags, (l)->flow->source, at, code, __VA_ARGS__), stage_)
 struct diag *load_at_stage(const struct loading *l, struct diag *diag, uint8_t stage);
 
+/* The rule is younger than some runs: in a file that a run was started with it only warns. */
+void load_spare(const struct loading *l, struct diag *diag);
+
 /* Adds "did you mean `x`?" if one of the keys or words is near, and 'x' if it is a name. */
 void load_suggest(struct loading *l, struct diag *diag, const char *text, const char *const *names,
                   size_t count);

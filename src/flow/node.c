@@ -200,21 +200,23 @@ const char *rondo_kind_text(int kind)
 
 int rondo_node_kind(const rondo_node *node)
 {
-    return node->bad ? RONDO_KIND_INVALID : node->kind;
+    return !node || node->bad ? RONDO_KIND_INVALID : node->kind;
 }
 
 const char *rondo_node_name(const rondo_node *node)
 {
-    return node->name ? node->name : "";
+    return node && node->name ? node->name : "";
 }
 
 const char *rondo_node_description(const rondo_node *node)
 {
-    return node->description ? node->description : "";
+    return node && node->description ? node->description : "";
 }
 
 int64_t rondo_node_limit(const rondo_node *node, int limit)
 {
+    if (!node)
+        return 0;
     switch ((enum rondo_limit)limit) {
     case RONDO_LIMIT_ITERATIONS: return node_is_loop(node) ? node->loop.cap : 0;
     case RONDO_LIMIT_CONCURRENCY: return node->max_concurrency;
@@ -231,7 +233,7 @@ int64_t rondo_node_limit(const rondo_node *node, int limit)
 /* Roles that a loop does not have are no children to the outside. */
 static const struct node_child *nth_child(const rondo_node *node, size_t n)
 {
-    for (uint32_t i = 0; i < node->count; i++)
+    for (uint32_t i = 0; node && i < node->count; i++)
         if (node->children[i].node && n-- == 0)
             return &node->children[i];
     return NULL;
@@ -240,7 +242,7 @@ static const struct node_child *nth_child(const rondo_node *node, size_t n)
 size_t rondo_node_count(const rondo_node *node)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < node->count; i++)
+    for (uint32_t i = 0; node && i < node->count; i++)
         n += node->children[i].node != NULL;
     return n;
 }
@@ -260,6 +262,8 @@ const char *rondo_node_child_name(const rondo_node *node, size_t i)
 const rondo_node *rondo_node_find(const rondo_node *node, const char *name)
 {
     const rondo_node *found = NULL;
+    if (!node || !name)
+        return NULL;
     if (node->name && strcmp(node->name, name) == 0)
         return node;
     for (uint32_t i = 0; i < node->count && !found; i++)

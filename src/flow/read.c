@@ -100,16 +100,18 @@ static void complain_range(struct loading *l, const struct field *field, const s
 {
     double n = doc_number(val);
     bool is_open = field->max >= INT_MAX || is_clamped(l, field);
+    struct diag *diag;
     load_refuse(l);
     if (is_open && n > field->max)
-        load_error(l, field->stage, val, "validation", "`%s` has to be at most %.16g, not %s", field->key,
-                   field->max, val->text);
+        diag = load_error(l, field->stage, val, "validation", "`%s` has to be at most %.16g, not %s", field->key,
+                          field->max, val->text);
     else if (is_open)
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
-                   field->key, field->min, val->text);
+        diag = load_error(l, field->stage, val, code_of(field), "`%s` has to be at least %.15g, not %s",
+                          field->key, field->min, val->text);
     else
-        load_error(l, field->stage, val, code_of(field), "`%s` has to be between %.15g and %.15g, not %s",
-                   field->key, field->min, field->max, val->text);
+        diag = load_error(l, field->stage, val, code_of(field), "`%s` has to be between %.15g and %.15g, not %s",
+                          field->key, field->min, field->max, val->text);
+    load_spare(l, diag);
 }
 
 static void complain_empty(struct loading *l, const struct field *field, const struct doc_val *val)
@@ -749,7 +751,8 @@ static const char *suggest(struct loading *l, struct diag *diag, const struct fi
     const char *near = nearest_key(l, table, key, dialect_of(l));
     const struct foreign *foreign = foreign_key(table, key, dialect_of(l));
     const char *meant = foreign ? foreign->ours : near;
-    if (!near || !is_slip(table, key, val, near, dialect_of(l)))
+    bool says_home = foreign && foreign->of && foreign->note; // a note about this very table knows better
+    if (!says_home && (!near || !is_slip(table, key, val, near, dialect_of(l))))
         suggest_home(l, diag, table, key);
     if (foreign && foreign->note && !diag->hint)
         diag_hint(diag, "%s", foreign->note);

@@ -249,7 +249,7 @@ static void check_stall(struct loading *l, const struct flow_loop *loop)
 static void check_repeat(struct loading *l, struct flow_step *step)
 {
     struct flow_loop *loop = step->loop;
-    static const char *const for_each[] = { "onItemFailure" };
+    static const char *const for_each[] = { "onItemFailure", "maxConcurrency" }; // v1 takes the latter anywhere
     check_cap(l, step);
     rules_judge(l, loop);
     check_score(l, loop);
@@ -261,10 +261,10 @@ static void check_repeat(struct loading *l, struct flow_step *step)
         loop->stall_repeats = 3;
     if (has(loop, "stall"))
         check_stall(l, loop);
-    for (size_t i = 0; i < COUNT(for_each); i++)
+    for (size_t i = 0; i < COUNT(for_each) && !l->is_v1; i++)
         if (has(loop, for_each[i]) && !load_has(l, loop->at, "forEach"))
-            load_error(l, STAGE_RONDO, key_at(loop, for_each[i]), "validation", "`%s` needs `forEach`",
-                       for_each[i]);
+            load_spare(l, load_error(l, STAGE_RONDO, key_at(loop, for_each[i]), "validation", "`%s` needs `forEach`",
+                                     for_each[i]));
 }
 
 /* What a loop says about its steps holds for those of a group that it repeats. */

@@ -218,7 +218,7 @@ int runrow_bury(struct store *store, rondo_error *err)
 static int take(struct store *store, const char *id, struct runlog **ret, rondo_error *err)
 {
     auto_buf struct buf whole = { 0 };
-    int64_t num, fence;
+    int64_t num, fence = 0;
     if (db_begin(store, err) < 0 || runrow_find(store, id, &num, &whole, err) < 0 ||
         lease_take(store, num, buf_text(&whole), &fence, err) < 0)
         return err->code;

@@ -302,8 +302,8 @@ static int open_to_write(struct store *store, rondo_error *err)
     if (connect(store, store->path, SQLITE_OPEN_READWRITE, err) < 0)
         return err->code;
     if (sqlite3_db_readonly(store->db, "main"))
-        return cannot(store, err, access(store->path, W_OK) == 0 ? "cannot be opened for writing"
-                                                                 : "cannot be written: permission denied");
+        return access(store->path, W_OK) == 0 ? cannot(store, err, "cannot be opened for writing")
+                                              : cannot_system(store, err, "cannot be written");
     if (store->is_old && (upgrade(store, err) < 0 || run_sql(store, "PRAGMA journal_mode = WAL", err) < 0))
         return err->code;
     if (store->is_old) // so that the version is in the file itself

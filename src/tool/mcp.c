@@ -278,7 +278,7 @@ static struct mcp *make(const struct mcp_spec *spec, struct pins *pins)
 
 int mcp_open(const struct mcp_spec *spec, struct mcp **ret, rondo_error *err)
 {
-    struct pins *pins;
+    struct pins *pins = NULL;
     const char *name;
     json_t *config;
     json_object_foreach ((json_t *)spec->servers, name, config)

@@ -98,7 +98,7 @@ static void define(struct mcp_server *server, const json_t *definition, json_t *
 {
     auto_buf struct buf why = { 0 };
     rondo_error err;
-    struct mcp_tool *tool;
+    struct mcp_tool *tool = NULL;
     if (mcp_tool_read(definition, server->name, server->link->kind->is_http, server->mcp->secrets, &tool, &err) < 0) {
         secrets_put_about(server->mcp->secrets, &why, err.message, definition);
         mcp_news(server, "a tool is left out: %s", buf_text(&why));

@@ -217,7 +217,7 @@ int mcp_server_ask(struct mcp_server *server, const char *method, json_t *params
                    rondo_error *err)
 {
     auto_buf struct buf text = { 0 };
-    int64_t id, due_ms = within_ms == RPC_NEVER ? RPC_NEVER : alarm_now_ms() + within_ms;
+    int64_t id = 0, due_ms = within_ms == RPC_NEVER ? RPC_NEVER : alarm_now_ms() + within_ms;
     auto_json json_t *all = with_meta(server, params, server->era == ERA_MODERN || server->state == MCP_PROBING);
     if (rpc_ask(&server->rpc, method, all, due_ms, then, user, &id, &text, err) < 0)
         return err->code;

@@ -175,6 +175,43 @@ says "standard input: error[file]: it is closed"
 says "standard input: it is closed"
 
 
+# ---- values that are too large -------------------------------------------------------------------------------------------
+flow many.yaml <<'F'
+name: many
+inputs: { i: { type: integer, default: 1 }, x: { type: number, default: 1 }, s: { type: string, default: "" } }
+agents: { w: { run: [echo, "${inputs.s}"] } }
+steps: [{ id: a, agent: w }, { id: g, gate: { ask: "How many?", schema: { type: integer } }, dependsOn: [a] }]
+F
+too="this number is too large: whole numbers have 64 bits, and others go up to 1.8e308"
+check "a duration" 3 "" "$RONDO" run many.yaml --timeout 99999999h
+says "rondo run: --timeout: the duration '99999999h' is too long: at most 640511h"
+check "a whole number" 3 "" "$RONDO" run many.yaml -i i=99999999999999999999
+says "rondo run: --input i: $too: 99999999999999999999"
+check "another number" 3 "" "$RONDO" run many.yaml -i x=-1e999
+says "rondo run: --input x: $too: -1e999"
+check "a number of a limit" 3 "" "$RONDO" run many.yaml --max-turns 99999999999999999999
+says "--max-turns: expected at most 9223372036854775807, got '99999999999999999999'"
+check "a text may be one" 5 "" "$RONDO" run -q many.yaml -i s=99999999999999999999
+check "an answer" 3 "" "$RONDO" answer "$(last)" g 99999999999999999999
+says "gate 'g': $too"
+check "an input without its value" 3 "" "$RONDO" run many.yaml -i i
+says "rondo run: --input: expected NAME=VALUE, got 'i'"
+
+# ---- all that a run waits for --------------------------------------------------------------------------------------------
+flow three.yaml <<'F'
+name: three
+steps: [{ id: a, gate: { ask: "A?" } }, { id: b, gate: { ask: "B?" } }, { id: c, gate: { ask: "C?" } }]
+F
+check "three questions" 5 "" "$RONDO" run -q three.yaml
+same "are named, and what answers them" "$(cat err)" "rondo run: run $(last) waits for answers to gates 'a', 'b' and 'c'
+answer with: rondo answer $(last) a VALUE
+answer with: rondo answer $(last) b VALUE
+answer with: rondo answer $(last) c VALUE
+then go on with: rondo resume $(last)"
+check "two" 0 "" "$RONDO" answer -q "$(last)" b yes
+check "are fewer" 5 "" "$RONDO" resume -q "$(last)"
+says "waits for answers to gates 'a' and 'c'"
+
 # ---- a line of run, rehearsed ------------------------------------------------------------------------------------------
 check "by changing one word" 0 "c answers for a (rehearsal of a)" "$RONDO" rehearse -q hello.yaml --model openai/x --allow read --yolo \
     --store not/made.db --session s --max-turns 3 --max-retries 0 --notify 'touch notified' --record rec --thinking high

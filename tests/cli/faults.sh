@@ -72,8 +72,22 @@ cat /dev/zero >disk/fill 2>/dev/null
 "$RONDO" run -q flow.yaml --store disk/x.db >out 2>err && exit 13
 grep -q "cannot be written: the disk is full" err || exit 14
 END
+cat >readonly.sh <<'END'
+mount -t tmpfs none disk || exit 77
+"$RONDO" run -q flow.yaml --store disk/x.db >out 2>err || exit 10
+mount -o remount,ro none disk || exit 77
+"$RONDO" run -q flow.yaml --store disk/x.db >out 2>err && exit 11
+grep -q "cannot be written: Read-only file system" err || exit 12
+"$RONDO" runs --store disk/x.db >out 2>err || exit 13
+END
 mkdir disk
 : >err
+unshare -m bash readonly.sh 2>/dev/null
+rc=$?
+case $rc in
+0) ok ;;
+1?) bad "a file system that is read-only: $rc: $(cat err)" ;;
+esac
 unshare -m bash full.sh 2>/dev/null
 rc=$?
 case $rc in

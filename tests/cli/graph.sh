@@ -1,5 +1,5 @@
 #!/bin/bash
-# graph.sh - pictures of workflows: as expected to the last character, and right in each language.
+# graph.sh - pictures of workflows: as expected to the last character, and right in each language.  AE-158
 #
 # tests/graph/NAME.yaml has its pictures beside it: NAME.boxes, .tree, .dot, .mermaid.  Pictures
 # that are meant to change: UPDATE=1 RONDO=build/rondo ROOT=$PWD bash tests/cli/graph.sh

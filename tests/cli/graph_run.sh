@@ -1,4 +1,4 @@
-# rondo graph --run and rondo eval --run: a stored run as a picture, and expressions that look at it.
+# rondo graph --run and rondo eval --run: a stored run as a picture (AE-158), and expressions that look at it.
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 export NO_COLOR=1 LC_ALL=C.UTF-8 COLUMNS=90 RONDO_STORE=$PWD/runs.db
 passed=0 failed=0

@@ -46,7 +46,7 @@ says "du without a store" "no such file" err
 does "gc without a store" 3 gc
 does "rm without a store" 3 rm r1
 [ ! -e store ] && ok || bad "a store was made"
-does "import of nothing" 1 import none.rondo
+does "import of nothing" 3 import none.rondo
 says "import of nothing" "none.rondo: No such file" err
 [ ! -e store ] && ok || bad "a store was made for a file that is not there"
 does "rm needs a run" 3 rm

@@ -6,7 +6,7 @@ store=$scratch/store.db
 export RONDO_STORE=$store NO_COLOR=1
 last_id() { "$RONDO" runs --json 2>/dev/null | jq -rs 'flatten | .[0].id'; }
 
-# ---- tools that somebody has to permit ---------------------------------------------------------------------
+# ---- AE-143: tools that somebody has to permit ---------------------------------------------------------------------
 flow tools.yaml <<'F'
 name: tools
 agents: { w: { prompt: p, model: compat/m, tools: [write, read] } }

@@ -21,7 +21,7 @@ steps:
   - { id: say, dependsOn: [up], agent: echoes, instructions: "${has(state.temp) ? 'bad' : 'x'}" }
 END
 
-# ---- state and memory are handed on -----------------------------------------------------------------
+# ---- R14: state and memory are handed on -----------------------------------------------------------------
 
 check "the first run" 0 "said 1" run count.yaml --session s
 check "the second goes on" 0 "said 2" run count.yaml --session s

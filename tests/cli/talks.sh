@@ -9,7 +9,7 @@ agents: { w: { prompt: "You write.", model: compat/m } }
 steps: [{ id: a, agent: w, instructions: "Say hello." }]
 F
 
-# ---- an answer ------------------------------------------------------------------------------------------
+# ---- KT-100: an answer, and what is asked for it ------------------------------------------------------------------------------------------
 serve < <(text "Hello.")
 check "plain" 0 "Hello." "$RONDO" run -q one.yaml
 same "the system text" "$(asked 0 '.messages[0].content')" "You write."
@@ -41,7 +41,7 @@ says "rehearse"
 RONDO_MODEL=openai/gpt-x check "no key" 3 "" "$RONDO" run -q none.yaml
 says "OPENAI_API_KEY"
 
-# ---- tools -------------------------------------------------------------------------------------------------
+# ---- KT-101: tools -------------------------------------------------------------------------------------------------
 flow tools.yaml <<'F'
 name: tools
 agents: { w: { prompt: p, model: compat/m, tools: [read, glob, write, bash] } }
@@ -92,6 +92,7 @@ same "are told" "$(asked 1 '.messages[] | select(.role=="tool").content' | grep 
 same "as are those that are none" "$(asked 2 '.messages[] | select(.tool_call_id=="c2").content' | grep -c 'JSON')" 1
 
 serve < <(for i in 1 2 3 4 5 6; do calls c$i read '{"path":"tea.txt"}'; then_; done; text never)
+# KT-103: a talk that has had its turns completes with what there is, and tells.
 check "maxTurns" 0 "" "$RONDO" run -q --yolo --max-turns 3 tools.yaml
 same "requests of three turns" "$(requests)" 3
 serve < <(calls c1 read '{"path":"tea.txt"}'; then_; text never)
@@ -130,7 +131,7 @@ serve < <(again 4; text never)
 check "as often as the loop says" 6 "" "$RONDO" run -q --yolo stall.yaml
 says "the same calls 4 times in a row"
 
-# ---- results -----------------------------------------------------------------------------------------------
+# ---- ZF-B38: results, and what a model is told that hands in none -----------------------------------------------------------------------------------------------
 flow result.yaml <<'F'
 name: result
 agents:
@@ -165,6 +166,11 @@ output: "[steps.a.result, steps.a.content]"
 F
 serve < <(calls c1 submit_result '{"result":"yes"}'; then_; text never)
 check "a result that is a text" 0 '["yes","yes"]' "$RONDO" run -q word.yaml
+for schema in '{ enum: ["yes", "no"] }' '{ const: "yes" }' '{ anyOf: [{ type: string }, { type: "null" }] }'; do
+    sed -i "s/resultSchema: .* } }$/resultSchema: $schema } }/" word.yaml
+    serve < <(calls c1 submit_result '{"result":"yes"}'; then_; text never)
+    check "also where the schema names no type: $schema" 0 '["yes","yes"]' "$RONDO" run -q word.yaml
+done
 cat >loose.yaml <<'F'
 name: loose
 agents: { w: { description: d, model: compat/m, resultSchema: { type: object, properties: { score: { type: any } }, required: [score] } } }
@@ -334,7 +340,7 @@ check "an agent without tools" 0 "Done." "$RONDO" run -q --strict --allow 'bash(
 same "has what is allowed" "$(asked 0 '[.tools[].function.name] | join(" ")') $(asked 1 '.messages[] | select(.tool_call_id=="c1").content' | head -1)" "read bash hi"
 same "also in part" "$(ls no 2>/dev/null)" ""
 
-# What is denied is not written in another way.
+# ZF-B34: what is denied is not written in another way.
 touch victim
 serve < <(calls c1 bash '{"command":"rm\t-f victim"}' c2 bash "{\"command\":\"'rm' -f victim\"}" c3 bash '{"command":"/bin/rm -f victim"}' \
                 c4 bash '{"command":"A=1 rm -f victim"}' c5 bash '{"command":"time rm -f victim"}' c6 bash '{"command":"echo kept"}'; then_; text "Done.")

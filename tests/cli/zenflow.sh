@@ -3,12 +3,13 @@
 # often, in which order and beside whom, what everybody is shown, how it ends.
 #
 # The workflows of the Zenflow specification are used where they are at hand ($CONFORMANCE, else beside
-# the source tree); those in tests/zenflow and the ones written here have the same ideas and always run.
+# the source tree).  Those in tests/zenflow, in tests/zenflow/like (the same steps as the former) and the ones written
+# here always run.
 ndjson=$ROOT/${B:-build}/tests/ndjson_suite
 [ -x "$RONDO" ] || { echo "rondo was not built"; exit 77; }
 [ -x "$ndjson" ] || { echo "no $ndjson"; exit 77; }
 export LC_ALL=C.UTF-8 NO_COLOR=1
-examples=${CONFORMANCE:-$ROOT/../shared/conformance}/zenflow/examples
+specification=${CONFORMANCE:-$ROOT/../shared/conformance}/zenflow/examples
 own=$ROOT/tests/zenflow
 passed=0 failed=0 skipped=0 now=
 
@@ -129,8 +130,10 @@ checked() { # FILE ORDER: it is valid, and its steps are in this order
 }
 xs() { awk -v n="$1" -v x="${2:-x}" 'BEGIN { for (i = 0; i < n; i++) printf "%s", x }'; } # COUNT [TEXT]
 
-# ---- the examples of the specification ---------------------------------------------------------
+# ---- the examples of the specification, and others like them --------------------------------------
 
+examples_of() { # FOLDER
+local examples=$1 f
 if example minimal.yaml; then # ZF-E01
     f=$examples/minimal.yaml
     checked $f "greet"
@@ -274,6 +277,10 @@ if example coordinator-output.json; then # ZF-E21
     ends "refactor_each_file[2].test" completed integration_test completed
     shows "refactor_each_file[2].refactor" '"z.go"'
 fi
+}
+examples_of "$own/like"
+skipped=0 # three have no file there, but one of the same idea: dinner, practice, house
+examples_of "$specification"
 . "$ROOT/tests/zenflow/runs.sh"
 . "$ROOT/tests/zenflow/loops.sh"
 . "$ROOT/tests/zenflow/files.sh"

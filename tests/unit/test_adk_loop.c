@@ -141,7 +141,7 @@ static void cancel_own_run(rondo_task *task, struct bot *bot)
     rondo_run_cancel(t->run, "enough");
 }
 
-/* A5 */ TEST(an_agent_that_ends_the_run_is_the_last_one)
+TEST(an_agent_that_ends_the_run_is_the_last_one)
 {
     struct bot a = { "a", ADD, 1, .also = cancel_own_run }, b = { "b", ADD, 1 };
     TRIAL t = { 0 };
@@ -175,7 +175,7 @@ static void read_state(rondo_task *task, struct bot *bot)
     CHECK_INT(json_integer_value(rondo_task_state(task, "turns")), json_integer_value(n) + 1);
 }
 
-/* R13, R14 */ TEST(state_given_to_a_run_is_seen_by_its_first_agent_and_carried_from_run_to_run)
+/* R13 */ TEST(state_given_to_a_run_is_seen_by_its_first_agent_and_carried_from_run_to_run)
 {
     struct bot a = { "a", ECHO, .also = read_state, .data = "\"Ada\"" };
     rondo_value *state = json_of("{\"user:name\":\"Ada\"}");

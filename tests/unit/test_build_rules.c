@@ -33,7 +33,7 @@ TEST(a_spec_without_its_size_is_refused)
         rondo_machine(&(rondo_machine_spec){ 0 }),   rondo_gate(&(rondo_gate_spec){ 0 }) };
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         const char *said = refusal(nodes[i]);
-        if (!strstr(said, "the spec's size is not set: begin it with RONDO_"))
+        if (!strstr(said, "the size of the spec is not set: begin with RONDO_"))
             FAIL("node %zu says: %s", i, said);
     }
 }
@@ -386,7 +386,7 @@ static void check_options(rondo_run_options options, const char *message)
 TEST(rules_about_the_options_of_a_run)
 {
     rondo_value *list = json_array();
-    check_options((rondo_run_options){ 0 }, "the options' size is not set: begin them with RONDO_RUN");
+    check_options((rondo_run_options){ 0 }, "the size of the options is not set: begin with RONDO_RUN");
     check_options((rondo_run_options){ RONDO_RUN, .state = list }, "state must be an object");
     check_options((rondo_run_options){ RONDO_RUN, .max_concurrency = -1 },
                   "max_concurrency must be at least 0, got -1");
@@ -403,7 +403,7 @@ TEST(rules_about_the_config_of_an_engine)
     rondo_engine *engine = NULL;
     rondo_error err;
     CHECK_INT(rondo_engine_new(&(rondo_config){ 0 }, &engine, &err), RONDO_EINVAL);
-    CHECK_STR(err.message, "the config's size is not set: begin it with RONDO_CONFIG");
+    CHECK_STR(err.message, "the size of the config is not set: begin with RONDO_CONFIG");
     CHECK_INT(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .max_concurrency = -1 }, &engine, &err), RONDO_EINVAL);
     CHECK_STR(err.message, "max_concurrency must be at least 0, got -1");
     CHECK_NULL(engine);

@@ -259,6 +259,20 @@ TEST(what_is_no_bundle_is_refused)
                   "p.md: the stored workflow has no such file");
 }
 
+/* Runs that began before there was a rule have to go on. */
+TEST(a_rule_that_is_younger_than_a_run_only_warns)
+{
+    static const char text[] =
+        "{\"v\":1,\"main\":\"flow.yaml\",\"alone\":true,\"files\":[{\"name\":\"flow.yaml\",\"text\":\""
+        "rondo: 1\\nname: a\\nagents: { w: { script: [x] } }\\noptions: { maxConcurrency: 0 }\\nsteps:\\n"
+        "  - { id: l, agent: w, loop: { maxIterations: 2, until: 'true', maxConcurrency: 3 } }\\n\"}]}";
+    rondo_flow *flow = NULL;
+    rondo_error err = { 0 };
+    CHECK_INT(rondo_flow_unbundle(text, strlen(text), NULL, &flow, &err), 0);
+    CHECK_STR(err.message, "");
+    rondo_flow_free(flow);
+}
+
 TEST(bytes_that_are_no_text_come_back)
 {
     static const char text[] = "{\"v\":1,\"main\":\"m\",\"files\":[{\"name\":\"m\",\"base64\":"

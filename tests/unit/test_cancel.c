@@ -179,13 +179,13 @@ TEST(a_timeout_of_a_loop_fails_it_and_keeps_what_it_had)
     CHECK_STR(t.output, "3");
 }
 
-/* KT-130: every limit stops with its own reason, and the node completes with what it has. */
+/* Every limit stops with its own reason, and the node completes with what it has. */
 static void spend(rondo_task *task, struct bot *bot)
 {
     CHECK_INT(rondo_task_spend(task, &(rondo_usage){ 3, 4, 1000, 1 }), 0);
 }
 
-/* KT-130 */ TEST(every_budget_stops_with_its_own_reason)
+TEST(every_budget_stops_with_its_own_reason)
 {
     static const struct {
         rondo_budget budget;
@@ -206,7 +206,7 @@ static void spend(rondo_task *task, struct bot *bot)
     }
 }
 
-/* KT-130 */ TEST(a_budget_counts_only_what_was_reported)
+TEST(a_budget_counts_only_what_was_reported)
 {
     struct bot a = { "a", ADD, 1 };
     TRIAL t = { 0 };

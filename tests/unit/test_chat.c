@@ -806,6 +806,7 @@ static struct target *limited(struct server *server, int64_t concurrency, int64_
     return target;
 }
 
+/* AE-155 */
 TEST(limits_hold_for_all_chats_of_a_loop)
 {
     struct server *server = server_start(ASK STREAM "head\nwait 20\n" CHUNK("Hello.") STOP USAGE DONE);

@@ -24,7 +24,7 @@ static const struct option options[] = {
     { "count", 0, OPT_COUNT, OPTION_AT(struct fields, count), "N", .help = "h" },
     { "cost", 0, OPT_NUMBER, OPTION_AT(struct fields, cost), "USD", .help = "h" },
     { "timeout", 0, OPT_DURATION, OPTION_AT(struct fields, timeout_ms), "TIME", .help = "h" },
-    { "input", 'i', OPT_PAIRS, OPTION_AT(struct fields, inputs), "KEY=VALUE", .help = "h" },
+    { "input", 'i', OPT_PAIRS, OPTION_AT(struct fields, inputs), "NAME=VALUE", .help = "h" },
     { "file", 0, OPT_TEXTS, OPTION_AT(struct fields, files), "FILE", .help = "h" },
     { NULL }
 };
@@ -123,7 +123,7 @@ TEST(an_unknown_option_names_the_nearest)
 TEST(a_missing_value_is_noticed_also_before_another_option)
 {
     REFUSES("--format needs a value: --format F", "x", "--format");
-    REFUSES("--input needs a value: --input KEY=VALUE", "x", "-i");
+    REFUSES("--input needs a value: --input NAME=VALUE", "x", "-i");
     REFUSES("--format needs a value; --format=--quiet if '--quiet' is meant", "--format",
             "--quiet", "x");
     REFUSES("--quiet takes no value", "--quiet=yes", "x");
@@ -137,7 +137,7 @@ TEST(bad_values_say_what_was_expected)
     REFUSES("--count: expected a whole number such as 5, got '-1'", "--count", "-1");
     REFUSES("--count: expected a whole number such as 5, got '5x'", "--count=5x");
     REFUSES("--count: expected a whole number such as 5, got ''", "--count=");
-    REFUSES("--count: expected a whole number such as 5, got '99999999999999999999'",
+    REFUSES("--count: expected at most 9223372036854775807, got '99999999999999999999'",
             "--count=99999999999999999999");
     REFUSES("--cost: expected a number such as 0.5, got 'nan'", "--cost=nan");
     REFUSES("--cost: expected more than 0, got '-1'", "--cost", "-1");
@@ -148,9 +148,12 @@ TEST(bad_values_say_what_was_expected)
             "--timeout=-5s");
     REFUSES("--timeout: expected a duration such as 30s, 1h30m or 250ms, got '1e300h'",
             "--timeout=1e300h");
+    REFUSES("--timeout: the duration '99999999h' is too long: at most 640511h", "--timeout=99999999h");
+    REFUSES("--cost: expected a smaller number, got '1e999'", "--cost=1e999");
+    REFUSES("--cost: expected a number such as 0.5, got 'inf'", "--cost=inf");
     REFUSES("--format: expected dot|svg|tree, got 'do'", "--format=do");
-    REFUSES("--input: expected KEY=VALUE, got 'abc'", "--input", "abc");
-    REFUSES("--input: expected KEY=VALUE, got '=abc'", "--input", "=abc");
+    REFUSES("--input: expected NAME=VALUE, got 'abc'", "--input", "abc");
+    REFUSES("--input: expected NAME=VALUE, got '=abc'", "--input", "=abc");
 }
 
 TEST(a_value_is_given_once_lists_and_flags_again_and_again)

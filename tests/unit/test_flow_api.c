@@ -90,7 +90,7 @@ TEST(options_without_their_size_are_refused)
     rondo_flow *flow = NULL;
     rondo_error err;
     CHECK_INT(rondo_flow_parse("t", "x", 1, &(rondo_flow_options){ 0 }, &flow, &err), RONDO_EINVAL);
-    CHECK_STR(err.message, "the options' size is not set: begin them with RONDO_FLOW");
+    CHECK_STR(err.message, "the size of the options is not set: begin with RONDO_FLOW");
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------- */

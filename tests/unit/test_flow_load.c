@@ -83,6 +83,7 @@ static void check_order(const char *text, const char *expected)
     flow_unref(flow);
 }
 
+/* ZF-P02 */
 TEST(the_order_is_kahns_with_a_queue_in_the_order_of_the_file)
 {
     check_order("name: a\nsteps: [{id: c, dependsOn: [a]}, {id: a}, {id: b}, {id: d, dependsOn: [b, c]}]", "a b c d");

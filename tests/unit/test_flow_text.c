@@ -5,7 +5,8 @@
    "(json)" says that the workflow is JSON; "(lenient)" that it is only checked, "(alone)" that nothing can
    be read.  Lines before the first case are remarks.
 
-   What is valid can also be built: a file that passes does not fail later. */
+   What is valid can also be built: a file that passes does not fail later.  ZF-P01: v1.txt and files.txt have all codes
+   of v1. */
 #include "test.h"
 
 #include "base/buf.h"

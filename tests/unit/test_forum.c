@@ -73,7 +73,7 @@ TEST(members_overlap_and_the_captain_waits_for_all)
     CHECK_INT(cap.calls, 0);
 }
 
-/* KT-50: the quorum; what a captain makes of the answers is its own affair (here: the median). */
+/* The quorum; what a captain makes of the answers is its own affair (here: the median). */
 static int by_number(const void *a, const void *b)
 {
     json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
@@ -91,7 +91,7 @@ static void median(rondo_task *task, void *user)
     rondo_task_return(task, json_integer(numbers[n / 2]));
 }
 
-/* KT-50 */ TEST(a_captain_takes_the_median_of_those_who_answered)
+TEST(a_captain_takes_the_median_of_those_who_answered)
 {
     const rondo_agent captain = { RONDO_AGENT, .name = "median", .run = median };
     struct bot a = { "a", GIVE, .text = "1" }, b = { "b", GIVE, .text = "100" },
@@ -103,7 +103,7 @@ static void median(rondo_task *task, void *user)
     CHECK_STR(t.output, "2");
 }
 
-/* KT-50 */ TEST(a_missed_quorum_fails_the_forum)
+TEST(a_missed_quorum_fails_the_forum)
 {
     struct bot a = { "a", GIVE, .text = "1" }, b = { "b", REFUSE, .text = "lost" },
                c = { "c", REFUSE, .text = "asleep" }, cap = { "boss", ECHO };

@@ -281,7 +281,7 @@ TEST(every_step_that_started_ends_exactly_once)
 
 /* ---- graphs: failures ---------------------------------------------------------------------------------- */
 
-/* AE-87: cascade cancels dependents, skip-dependents skips them; the others go on in both. */
+/* AE-87, AE-103: cascade cancels dependents, skip-dependents skips them; the others go on in both. */
 TEST(a_failure_reaches_its_dependents_and_nobody_else)
 {
     static const struct {
@@ -321,7 +321,7 @@ TEST(every_failure_is_told)
     play_end(&p);
 }
 
-/* AE-86, AE-103 */
+/* AE-86: what fails fast is an abort */
 TEST(abort_cancels_what_runs_and_what_has_not_started)
 {
     struct play p = { 0 };

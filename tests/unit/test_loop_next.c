@@ -192,7 +192,7 @@ static rondo_value *while_left(rondo_context *context, void *user)
     CHECK_INT(t.result.passes, 5);
 }
 
-/* KT-79, KT-81: answers from a script. */
+/* KT-81: answers from a script. */
 static void from_script(rondo_task *task, void *user)
 {
     int *at = user;
@@ -200,7 +200,7 @@ static void from_script(rondo_task *task, void *user)
     rondo_task_return(task, json_integer(script[(*at)++]));
 }
 
-/* KT-79 */ TEST(a_scripted_scorer_is_asked_three_times)
+TEST(a_scripted_scorer_is_asked_three_times)
 {
     int calls = 0;
     const rondo_agent scorer = { RONDO_AGENT, .name = "scorer", .run = from_script, .user = &calls };

@@ -35,6 +35,7 @@ TEST(without_limits_everybody_goes_in_order)
     limiter_clear(&l);
 }
 
+/* AE-155 */
 TEST(requests_of_a_minute_are_counted_from_any_moment)
 {
     struct limiter l = { .rpm = 2 };

@@ -297,7 +297,7 @@ TEST(three_branches_of_two_passes_give_two_messages_each)
     CHECK_INT(t.took_ms, 0);
 }
 
-/* P4: closing the handle drops everything; no leg says anything afterwards. */
+/* Closing the handle drops everything; no leg says anything afterwards. */
 TEST(a_reader_who_stops_after_the_first_event_stops_everything)
 {
     struct bot a = { "a", ADD, 1, .delay_ms = 10 }, b = { "b", ADD, 2 };
@@ -308,6 +308,29 @@ TEST(a_reader_who_stops_after_the_first_event_stops_everything)
     t.run = NULL;
     CHECK_INT(rondo_engine_poll(t.engine, 0), 0);
     CHECK_INT(a.calls + b.calls, 0);
+}
+
+/* P4: all legs are at work when the reader has seen enough; the run ends when the last of them has, and one of class
+   RONDO_ONCE is awaited. */
+static void say_something(rondo_task *task, struct bot *bot)
+{
+    CHECK_INT(rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT, .content = "working" }), 0);
+}
+
+TEST(a_reader_who_has_seen_enough_gets_the_end_when_every_leg_has_ended)
+{
+    struct bot a = { "a", ADD, 1, .delay_ms = 100, .also = say_something },
+               b = { "b", ADD, 2, .delay_ms = 50, .effects = RONDO_ONCE, .also = say_something };
+    TRIAL t = { 0 };
+    trial_start(&t, RONDO_PARALLEL(bot_node(&a), bot_node(&b)), "0");
+    while (count(&t, "message") < 2)
+        CHECK(trial_next(&t));
+    CHECK_INT(a.calls + b.calls, 2);
+    rondo_run_cancel(t.run, "seen enough");
+    trial_finish(&t);
+    CHECK_INT(t.took_ms, 50);
+    CHECK_STR(only(&t, "step_end step_cancelled workflow_end"),
+              "step_cancelled a; step_end b = 2; step_cancelled; workflow_end cancelled");
 }
 
 /* P7: state that one leg sets with an event is there for its next step, and for the others. */

@@ -42,6 +42,7 @@ static int expected(bool yolo, bool deny, bool ask, bool allow, bool strict, boo
     return person ? PERMIT_ASK : PERMIT_REFUSE;
 }
 
+/* ZF-B34 */
 TEST(every_combination_is_judged_by_the_first_row_that_applies)
 {
     for (unsigned bits = 0; bits < 128; bits++) {

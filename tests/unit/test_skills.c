@@ -102,7 +102,7 @@ TEST(a_skill_that_gives_what_its_schema_forbids_fails_the_step)
     CHECK_STR(t.err.message, "output: expected integer, got \"say\"");
 }
 
-/* KT-80, KT-36: the choice is told once per pass. */
+/* KT-36: the choice is told once per pass. */
 TEST(the_chosen_skill_is_told_once_per_pass_when_the_step_starts)
 {
     rondo_engine *engine;

@@ -234,7 +234,7 @@ static void look_but_not_write(void)
     char want[500];
     struct store *store = NULL;
     CHECK_INT(store_open(test_store_path(), 0, &store, &err), RONDO_ESTORE);
-    snprintf(want, sizeof want, "store '%s': cannot be written: permission denied", test_store_path());
+    snprintf(want, sizeof want, "store '%s': cannot be written: Permission denied", test_store_path());
     CHECK_STR(err.message, want);
     store = test_store(STORE_READ_ONLY);
     struct journal *journal = look_run(store, "run");

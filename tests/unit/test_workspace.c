@@ -533,6 +533,7 @@ static void try_nodes(struct workspace *ws[2])
     close(fd);
 }
 
+/* ZF-B35 */
 TEST(no_path_leads_out)
 {
     auto_buf struct buf before = { 0 }, after = { 0 };
