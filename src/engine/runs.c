@@ -436,14 +436,16 @@ static int replay_journal(rondo_run *run, bool passes_over, rondo_error *err)
 }
 
 /* From here on the run goes on by itself: its first event says that it was resumed. */
-static void go_on(rondo_run *run)
+static void go_on(rondo_run *run, json_t *anew)
 {
     int64_t idle = shell_run_ns(run) - run->core.now_ns;
     if (run->core.status) {
         shell_stop(run);
         return;
     }
-    json_t *value = json_pack("{s:o}", "steps", resume_list(run));
+    json_t *value = json_pack("{s:o}", "steps", resume_list(run, anew));
+    if (json_array_size(anew))
+        json_object_set(value, "anew", anew);
     ruleset_note(value);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
@@ -463,6 +465,9 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     if (rc == 0 && goes_on && more.limits)
         rc = run->core.status ? err_set(err, RONDO_ESTATE, "the run has ended: its limits change when it is reopened")
                               : resume_check_limits(run, more.limits, err);
+    auto_json json_t *anew = NULL;
+    if (rc == 0 && goes_on && !run->core.status && !reopens)
+        rc = renew_rows(run, &anew, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;
@@ -472,7 +477,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)
-        go_on(run);
+        go_on(run, anew);
     if (goes_on && more.limits)
         resume_change_limits(run, more.limits);
     if (!run->ended)
