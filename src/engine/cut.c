@@ -341,8 +341,9 @@ static int put_shared(const struct cut *cut, struct journal *parent, const struc
 }
 
 /* Written anew for another definition: nothing of it can be shared. */
-static int put_moved(rondo_engine *engine, const struct cut *cut, struct journal *parent, const struct cut_changes *changes,
-                     struct store_run *row, const struct migrate_how *how, struct journal **ret, rondo_error *err)
+static int put_moved(rondo_engine *engine, const struct cut *cut, struct journal *parent,
+                     const struct cut_changes *changes, struct store_run *row, const struct migrate_how *how,
+                     struct journal **ret, rondo_error *err)
 {
     struct journal *log = journal_in_memory();
     row->hash = how->hash;

@@ -1,9 +1,9 @@
 /* anew.h - attempts that were cut off, of steps whose work was changed since then.
 
    A run that has moved to another definition (engine/migrate.h) has the paths of steps whose work is another now,
-   in `changed` of workflow_start.  When the run is next taken up, an attempt of such a step that was cut off, by a crash or
-   a cancel, does not go on where it was: what it has noted belongs to other work.  It ends, and the next attempt begins
-   without notes.  What it has cost stays.
+   in `changed` of workflow_start.  An attempt of such a step that was cut off, by a crash or a cancel, does not go on
+   where it was: what it has noted belongs to other work.  When the run is next taken up it ends, and the next attempt
+   begins without notes.  What it has cost stays.
 
    The events that take a run up say which: run_resumed has `anew`, rows of [slot, effects] of those that were under
    way, and rows of `kids` of run_reopened have the effects as a fifth.  Effects are texts, what earlier attempts did of
