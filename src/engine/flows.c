@@ -480,15 +480,11 @@ static int refuse_drift(const struct drift *drift, const char *id, rondo_error *
 }
 
 /* Texts that agents are told are in no hash of nodes: the whole definition is compared. */
-static int check_version(rondo_engine *engine, const struct flow *flow, const char *id, rondo_error *err)
+int flows_check_version(const struct flow *flow, const char *id, const char *text, size_t len, rondo_error *err)
 {
     auto_buf struct buf ours = { 0 };
     struct diags diags = { 0 };
     struct drift drift = { 0 };
-    size_t len;
-    auto_free char *text = stored_text(engine, id, &len, err);
-    if (!text)
-        return err->code == RONDO_EINVAL ? 0 : err->code; // then its nodes are compared
     bundle_put(&ours, flow);
     if (ours.len == len && memcmp(ours.data, text, len) == 0)
         return 0;
@@ -505,7 +501,7 @@ static int check_version(rondo_engine *engine, const struct flow *flow, const ch
 int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                  const rondo_run_options *options, rondo_run **ret, rondo_error *err)
 {
-    if (check_version(engine, flow, id, err) < 0 || agent_has_folders(flow, env ? env : &no_env, err) < 0)
+    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
     rondo_node *node = flow_build(flow, &hooks);
     int code = runs_resume(engine, node, id, options, find_secrets(flow), ret, err);

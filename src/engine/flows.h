@@ -28,6 +28,10 @@ int flows_hide(const struct flow *flow, const json_t *about, rondo_error *err);
 /* Goes on with a run of this file that is in the engine's store. */
 int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                  const rondo_run_options *options, rondo_run **ret, rondo_error *err);
+
+/* Whether a run was started with this version of a file, of which the store keeps that text (not a shape).
+   RONDO_EMISMATCH names the first step that differs, and the key. */
+int flows_check_version(const struct flow *flow, const char *id, const char *text, size_t len, rondo_error *err);
 struct cut_changes;
 struct journal;
 struct replay_report;

@@ -1,4 +1,5 @@
 /* runs.c - starting runs, ending them, and bringing them back from their logs. */
+#include "engine/flows.h"
 #include "engine/saved.h"
 #include "engine/shell.h"
 
@@ -501,7 +502,8 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
     return recovered(run, replay_journal(run, !options.from_start, err), &options, true, ret, err);
 }
 
-/* A definition that was made in C is also told where it differs, and which function it lacks. */
+/* A definition that was made in C is also told where it differs, and which function it lacks; that of a file, what in
+   it is another. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err)
 {
     size_t len;
@@ -511,6 +513,9 @@ int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error
     const struct store_run *row = store_about(journal);
     if (text && shape_check(text, len, node, err) < 0)
         return err_in(err, "run %s belongs to another definition", row->id);
+    if (text && node->flow && !shape_is(text, len) &&
+        flows_check_version(node->flow, row->id, text, len, err) < 0)
+        return err->code;
     if (row->hash == node->hash)
         return 0;
     return err_set(err, RONDO_EMISMATCH,
