@@ -617,15 +617,40 @@ static void find_fork(const struct past *past, struct flows_move *move)
         buf_clear(&move->at);
 }
 
-/* What steps say of their work: when that is another, an attempt that was cut off does not go on where it was. */
-static bool is_of_work(const char *key)
+/* Keys of a step by the work that they are about.  of: the step that is made for it, as a part of the path; NULL: there
+   is nobody whose work it is. */
+static const struct {
+    const char *key, *of;
+} of_work[] = {
+    { "loop.untilAgent", "judge" }, { "loop.scoreAgent", "score" }, { "review.", "review" }, { "loop.", NULL },
+    { "forum.captain", "captain" }, { "timeout", NULL },            { "maxRetries", NULL },  { "budget", NULL },
+    { "dependsOn", NULL },          { "runOn", NULL },              { "description", NULL }, { "branch", NULL },
+    { "retry", NULL },
+};
+
+static void add_path(json_t *list, const char *path)
 {
-    static const char *const others[] = { "loop.", "retry", "timeout", "maxRetries", "budget", "dependsOn", "condition",
-                                          "runOn", "description", "review", "branch" };
-    for (size_t i = 0; i < COUNT(others); i++)
-        if (strncmp(key, others[i], strlen(others[i])) == 0)
-            return false;
-    return true;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), path) == 0)
+            return;
+    json_array_append_new(list, json_string_nocheck(path));
+}
+
+/* Whose work is another when this key is: what is not in the table is the step's own. */
+static void add_work(json_t *list, const char *path, const char *key)
+{
+    static const char members[] = "forum.members.";
+    auto_buf struct buf made = { 0 };
+    size_t i = 0;
+    while (i < COUNT(of_work) && strncmp(of_work[i].key, key, strlen(of_work[i].key)) != 0)
+        i++;
+    buf_printf(&made, "%s", path);
+    if (i < COUNT(of_work) && of_work[i].of)
+        buf_printf(&made, ".%s", of_work[i].of);
+    else if (strncmp(key, members, strlen(members)) == 0)
+        buf_printf(&made, ".%.*s", (int)strcspn(key + strlen(members), "."), key + strlen(members));
+    if (i == COUNT(of_work) || of_work[i].of)
+        add_path(list, buf_text(&made));
 }
 
 /* The paths of steps whose work is another now, and of those that were changed before; new. */
@@ -633,12 +658,11 @@ static json_t *changed_work(const struct drift *drift, const json_t *before)
 {
     json_t *list = before ? json_copy((json_t *)before) : json_array(), *entry;
     for (uint32_t i = 0; i < drift->count; i++) {
-        bool is_work = false;
+        const struct drift_change *change = &drift->list[i];
         size_t k;
-        json_array_foreach(drift->list[i].keys, k, entry)
-            is_work |= is_of_work(json_string_value(json_object_get(entry, "key")));
-        if (is_work && *drift->list[i].path && drift->list[i].kind == DRIFT_CHANGED)
-            json_array_append_new(list, json_string_nocheck(drift->list[i].path));
+        json_array_foreach(change->keys, k, entry)
+            if (*change->path && change->kind == DRIFT_CHANGED)
+                add_work(list, change->path, json_string_value(json_object_get(entry, "key")));
     }
     return list;
 }

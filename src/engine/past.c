@@ -283,35 +283,54 @@ static void walk_run(struct past *past, rondo_run *run, bool has_ended)
     buf_free(&w.path);
 }
 
-/* As it would be when somebody resumes it. */
-static int open_again(rondo_run *run, bool failed_items, rondo_error *err)
+/* A run aside that reads this journal: all of it was applied.  To be closed with close_aside(). */
+static rondo_run *open_aside(rondo_engine *engine, rondo_node *node, struct journal *journal, int *ret, rondo_error *err)
 {
-    rondo_error ignored;
-    if (failed_items && resume_open(run, &(struct mend_wish){ NULL }, &ignored) == 0)
-        return 0;
-    return resume_open(run, NULL, err);
+    rondo_run *run = runs_aside(engine, node, NULL);
+    struct journal *own = run->journal;
+    run->journal = journal;
+    *ret = runs_pass_over(run, err);
+    own->ops->close(own);
+    return run;
+}
+
+static void close_aside(rondo_run *run)
+{
+    run->journal = journal_in_memory(); // the other one is not ours
+    rondo_run_close(run);
+}
+
+/* As it would be when somebody resumes it. */
+static int take_up(rondo_engine *engine, rondo_node *node, struct journal *journal, const struct mend_wish *wish,
+                   struct past *past, rondo_error *err)
+{
+    int rc;
+    rondo_run *run = open_aside(engine, node, journal, &rc, err);
+    bool has_ended = run->core.status != 0;
+    if (rc == 0 && has_ended)
+        rc = resume_open(run, wish, err);
+    if (rc == 0)
+        walk_run(past, run, has_ended);
+    close_aside(run);
+    return rc;
 }
 
 int past_read(rondo_engine *engine, rondo_node *node, struct journal *journal, bool failed_items, struct past *ret,
               rondo_error *err)
 {
+    int rc;
     if (runs_check_log(engine, node, journal, err) < 0)
         return err->code;
     auto_past struct past past = { .steps = json_object() };
-    rondo_run *run = runs_aside(engine, node, NULL);
-    struct journal *own = run->journal;
-    run->journal = journal; // what its reader reads
-    int rc = runs_pass_over(run, err);
+    rondo_run *run = open_aside(engine, node, journal, &rc, err);
+    past.changed = json_incref(run->core.changed);
     if (rc == 0)
         rc = read_log(run, &past, err);
-    bool has_ended = run->core.status != 0;
-    past.changed = json_incref(run->core.changed);
-    if (rc == 0 && has_ended)
-        rc = open_again(run, failed_items, err);
-    if (rc == 0)
-        walk_run(&past, run, has_ended);
-    run->journal = own;
-    rondo_run_close(run);
+    close_aside(run);
+    bool is_looked_at = rc == 0 && failed_items &&
+                        take_up(engine, node, journal, &(struct mend_wish){ NULL }, &past, err) == 0;
+    if (rc == 0 && !is_looked_at) // no item has failed
+        rc = take_up(engine, node, journal, NULL, &past, err);
     if (rc < 0)
         return rc;
     *ret = past;

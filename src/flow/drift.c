@@ -256,6 +256,11 @@ static bool is_other_kind(const struct flow_step *old, const struct flow_step *s
            (old->loop && old->loop->is_each != step->loop->is_each);
 }
 
+static bool is_leaf(const struct flow_step *step)
+{
+    return !step->loop && ((step->body == BODY_AGENT && !step->include) || step->body == BODY_GATE);
+}
+
 static void compare_place(struct drift *drift, const struct version *old, const struct version *v,
                           const struct place *place, bool has_moved)
 {
@@ -266,8 +271,10 @@ static void compare_place(struct drift *drift, const struct version *old, const 
     }
     auto_json json_t *before = traits_at(old, place), *after = traits_at(v, twin);
     struct drift_change *change = compare_traits(drift, place->path, before, after);
-    if (change && place->step)
+    if (change && place->step) {
         change->is_replaced = is_other_kind(place->step, twin->step);
+        change->is_leaf = is_leaf(place->step);
+    }
     if (has_moved)
         add_change(drift, place->path, DRIFT_MOVED);
 }
@@ -353,7 +360,7 @@ static const char *why_not_keys(const struct drift_change *change, const struct 
     for (size_t i = 0; i < json_array_size(change->keys); i++) {
         if (is_placed && strcmp(key_at(change, i), "dependsOn") == 0)
             return "it has begun, and keeps its place";
-        if (standing == DRIFT_OPEN && is_of_begin(key_at(change, i)))
+        if (standing == DRIFT_OPEN && !change->is_leaf && is_of_begin(key_at(change, i)))
             return "it has begun, and this counts when it begins";
     }
     return NULL;

@@ -21,6 +21,7 @@ struct drift_change {
     char *path;
     uint8_t kind;    // enum drift_kind
     bool is_replaced; // changed: it is of another kind now
+    bool is_leaf;     // changed: an attempt of it that was cut off begins anew
     const char *why; // set by drift_allows(): why it may not be; NULL: it may
     json_t *keys;    // [{ key, old, new }]: all that changed, or what an added or removed step says;
                      // values may be left out of a very large difference

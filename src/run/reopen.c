@@ -521,6 +521,7 @@ static void begin_anew(struct run *run, struct kid *kid, const struct row *row)
 {
     if (!row->anew)
         return;
+    kid->asked &= (uint8_t)~ASKED_WHEN; // its condition may be another
     if (kid->res.more)
         run_drop(run, TAKE(kid->res.more->notes));
     if (json_array_size(row->anew))

@@ -115,6 +115,23 @@ if asked 0 '.messages[1].content' | grep -q 'Anew y\.'; then ok; else bad "the i
 same "passes and items are there" "$("$RONDO" show "$id" --json | jq -r '[.steps[] | .passes // (.steps | length)] | join(" ")')" "3 2"
 replays "a loop and an item"
 
+# A judge.
+flow judge.yaml <<'F'
+name: judge
+agents:
+  w: { script: [one, two] }
+  j: { prompt: "Old judge.", model: compat/m, tools: [read], resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+steps: [{ id: l, agent: w, loop: { maxIterations: 2, untilAgent: j } }]
+F
+serve < <(calls c1 read '{"path":"tea.txt"}'; then_; silence)
+crash judge.yaml '"phase":"end".*tea' "${may[@]}"
+edit 's/Old judge/New judge/' judge.yaml
+serve < <(calls c1 submit_result '{"done":true}')
+check "a judge that was cut off" 0 "one" "$RONDO" resume -q --migrate "${may[@]}" "$id"
+same "begins anew" "$(asked 0 '.messages | map(.role) | join(" ")')" "system user"
+if asked 0 '.messages[0].content' | grep -q 'New judge'; then ok; else bad "the judge is old"; fi
+replays "a judge"
+
 # ---- a command of class once ------------------------------------------------------------------------------------
 
 flow once.yaml <<'F'

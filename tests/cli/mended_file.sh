@@ -142,6 +142,14 @@ check "a step before it" 0 "said" "$RONDO" resume -q --migrate "$id"
 same "runs first" "$(did)" "zero three~2 four "
 replays "a step before it"
 
+# Its condition, too: it is asked again.
+cp whole.yaml four.yaml
+fails four.yaml
+edit '/id: three/s/agent/condition: "false", agent/' four.yaml
+check "a step that failed may be left out" 0 "said" "$RONDO" resume -q --migrate "$id"
+same "and does not run" "$(did)" "four "
+replays "left out"
+
 # ---- a loop ----------------------------------------------------------------------------------------------------
 
 flow loop.yaml <<'F'
