@@ -1014,8 +1014,10 @@ RONDO_API const char *rondo_store_notice(const rondo_store *store);
 
 /* Goes on with a run that is in the engine's store: finished work stays, work that was under way starts
    again with the same keys.  The definition is given again and compared: RONDO_EMISMATCH names the first
-   node that differs in kind, name or limits, or lacks a function that the run would ask.  RONDO_EBUSY:
-   another process drives it; the message says which. */
+   node that differs in kind, name or limits, or lacks a function that the run would ask.  Of a workflow that a file
+   says (rondo_flow_node()), prompts, instructions and everything else are compared too, as rondo_flow_resume() does, if
+   the run was started with rondo_flow_start() or by the program.  RONDO_EBUSY: another process drives it; the message
+   says which. */
 RONDO_API int rondo_run_resume(rondo_engine *engine, rondo_node *node, const char *id,
                                const rondo_run_options *options, rondo_run **ret, rondo_error *err);
 

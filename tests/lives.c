@@ -128,7 +128,7 @@ static rondo_run_options options_of(struct drive *d, int life)
 static int fork_it(struct drive *d, rondo_error *err)
 {
     char *id;
-    int rc = cut_in_store(d->engine, d->nodes[GROW], d->ids[GROW], "grow.1", &(struct cut_changes){ 0 },
+    int rc = cut_in_store(d->engine, d->nodes[GROW], d->ids[GROW], "grow.1", &(struct cut_changes){ 0 }, NULL,
                           d->ids[FORK], &id, err);
     if (rc == 0)
         mem_free(id);

@@ -146,8 +146,9 @@ static void note_calls(struct batch *batch)
         const struct slot *slot = &batch->slots[i];
         if (slot->state == SLOT_CHOSEN)
             talk_note(batch->talk,
-                      json_pack("{ss sO sO}", "begin", id_of(slot), "tool", json_object_get(slot->call, "name"),
-                                "arguments", json_object_get(slot->call, "arguments")),
+                      json_pack("{ss sO sO so*}", "begin", id_of(slot), "tool", json_object_get(slot->call, "name"),
+                                "arguments", json_object_get(slot->call, "arguments"), "once",
+                                slot->tool->effects == RONDO_ONCE ? json_true() : NULL),
                       --left ? NULL : on_noted, batch);
     }
 }

@@ -1,6 +1,7 @@
 /* cmd_fork.c - rondo fork RUN --at PATH: a new run that shares the past of another up to there. */
 #include "cli/commands.h"
 #include "cli/given.h"
+#include "cli/migration.h"
 #include "cli/running.h"
 #include "cli/where.h"
 #include "engine/cut.h"
@@ -63,9 +64,19 @@ static int fork_run(struct running *r)
         code = running_open_engine(r);
     if (code != EXIT_OK)
         return code;
+    struct flows_move move = { 0 };
+    struct flow *to = r->args->workflow ? migration_open(r, r->args->workflow) : NULL;
+    if (r->args->workflow && !to)
+        return EXIT_INVALID;
     struct cut_changes changes = { .inputs = inputs, .state = state };
-    if (flows_fork(r->engine, r->flow, r->id, buf_text(&at), &changes, &id, &err) < 0)
-        return running_fail_said(r, &err);
+    if (flows_fork(r->engine, r->flow, r->id, buf_text(&at), &changes, to, &move, &id, &err) < 0)
+        code = to && err.code == RONDO_EMISMATCH ? migration_fail(r, &err) : running_fail_said(r, &err);
+    else if (!id)
+        code = migration_refuse(r, &move, r->args->workflow);
+    flows_move_clear(&move);
+    flow_unref(to);
+    if (code != EXIT_OK)
+        return code;
     puts(id);
     if (!r->args->quiet)
         tell_next(r, id);
@@ -87,6 +98,7 @@ static const struct option options[] = {
     { "pass", 0, OPT_LIMIT, AT(pass), "N", .help = "this pass of the loop at PATH, counted from 1" },
     { "input", 'i', OPT_PAIRS, AT(input), "NAME=VALUE", .help = "another input; @FILE is a file's content" },
     { "inputs", 0, OPT_TEXT, AT(inputs), "FILE", .help = "other inputs, in YAML or JSON" },
+    { "workflow", 0, OPT_TEXT, AT(workflow), "FILE", .help = "go on with this version of the workflow" },
     { "set", 0, OPT_PAIRS, AT(set), "state.NAME=VALUE", .help = "another value in the state" },
     { "quiet", 'q', OPT_FLAG, AT(quiet), .help = "say nothing but the new run's id" },
     { "store", 0, OPT_TEXT, AT(store), "PATH", .help = "where the run is kept" },
@@ -98,9 +110,12 @@ const struct cmd command_fork = {
     .summary = "branch a new run off another",
     .about = "The new run has everything that happened before PATH was last started, and begins\n"
              "there anew, with other inputs or another state if you like.  '--at refine --pass 3' is\n"
-             "'--at refine.2'.  A run that has ended can be forked at an item of a forEach, as 'all[3]':\n"
-             "then the new run has all of it, and does only that item and the steps that depend on it\n"
-             "again.  The cost of the past is shown apart and does not count against its budget.  The\n"
-             "id of the new run goes to stdout; 'rondo resume' goes on with it.",
+             "'--at refine.2'; 'publish~0' is the first attempt of a step that was tried again.\n"
+             "With --workflow FILE it goes on with that version of the workflow, which may change,\n"
+             "before PATH, what 'rondo resume --migrate' may change; else there is no fork.\n"
+             "A run that has ended can be forked at an item of a forEach, as 'all[3]': then the new\n"
+             "run has all of it, and does only that item and the steps that depend on it again.\n"
+             "The cost of the past is shown apart and does not count against its budget.  The id of\n"
+             "the new run goes to stdout; 'rondo resume' goes on with it.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_fork,
 };

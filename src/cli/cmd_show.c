@@ -18,18 +18,73 @@
 #define ANSWERS_SHOWN 20 // of people, the last ones
 #define ANSWER_WIDTH  60
 
-/* How the loop at this path ended last; new, NULL when it is no loop. */
-static json_t *loop_end(struct running *r, const char *path)
+/* What is read of one step: how the loop at its path ended last, and its attempts. */
+struct reading {
+    const char *path;
+    const char *id; // without attempts
+    int64_t idle_ns;
+    json_t *end, *tries;
+};
+
+static const char *status_after(const rondo_event *ev)
+{
+    switch (ev->type) {
+    case RONDO_EV_STEP_START: return "running";
+    case RONDO_EV_STEP_END: return rondo_status_text(RONDO_STATUS_COMPLETED);
+    case RONDO_EV_STEP_FAILED: return rondo_status_text(RONDO_STATUS_FAILED);
+    case RONDO_EV_STEP_SKIPPED: return rondo_status_text(RONDO_STATUS_SKIPPED);
+    case RONDO_EV_STEP_CANCELLED: return rondo_status_text(RONDO_STATUS_CANCELLED);
+    default: return NULL;
+    }
+}
+
+static json_t *find_try(const json_t *tries, const char *path)
+{
+    for (size_t i = json_array_size(tries); i-- > 0;)
+        if (strcmp(json_string_value(json_object_get(json_array_get(tries, i), "path")), path) == 0)
+            return json_array_get(tries, i);
+    return NULL;
+}
+
+/* Times do not count the time in which nobody drove the run. */
+static void note_try(struct reading *reading, const rondo_event *ev)
+{
+    const char *status = status_after(ev), *path = status ? rondo_event_path(ev) : "";
+    auto_buf struct buf id = { 0 };
+    int64_t at_ms = (ev->time_ns - reading->idle_ns) / 1000000;
+    path_put_id(&id, path);
+    if (!status || strcmp(buf_text(&id), reading->id) != 0)
+        return;
+    json_t *one = find_try(reading->tries, path), *message = json_object_get(ev->value, "message");
+    if (!one || ev->type == RONDO_EV_STEP_START) {
+        one = json_pack("{s:s, s:I}", "path", path, "atMs", (json_int_t)at_ms);
+        json_array_append_new(reading->tries, one);
+    }
+    json_object_set_new(one, "status", json_string(status));
+    json_object_set_new(one, "durationMs", json_integer(at_ms - json_integer_value(json_object_get(one, "atMs"))));
+    if (ev->type == RONDO_EV_STEP_FAILED && message)
+        json_object_set(one, "error", message);
+}
+
+static void read_step(struct running *r, const char *path, json_t **ret_end, json_t **ret_tries)
 {
     const rondo_event *ev;
-    json_t *end = NULL;
+    auto_buf struct buf id = { 0 };
+    path_put_id(&id, path);
+    struct reading reading = { .path = path, .id = buf_text(&id), .tries = json_array() };
     while ((ev = rondo_run_next(r->run))) {
+        bool is_taken_up = ev->type == RONDO_EV_RESUMED || ev->type == RONDO_EV_REOPENED || ev->type == RONDO_EV_FORKED;
+        reading.idle_ns += is_taken_up ? ev->num : 0;
+        note_try(&reading, ev);
         if (ev->type != RONDO_EV_LOOP_END || strcmp(rondo_event_path(ev), path) != 0)
             continue;
-        json_decref(end);
-        end = loop_end_value(ev);
+        json_decref(reading.end);
+        reading.end = loop_end_value(ev);
     }
-    return end;
+    for (size_t i = 0; i < json_array_size(reading.tries); i++)
+        json_object_del(json_array_get(reading.tries, i), "atMs");
+    *ret_end = reading.end;
+    *ret_tries = reading.tries;
 }
 
 static void put_loop_json(json_t *step, const rondo_result *res, json_t *end)
@@ -123,24 +178,56 @@ static void put_facts(struct buf *out, const rondo_result *res, const json_t *en
     }
 }
 
+static void put_result(struct buf *out, const rondo_result *res, const json_t *end)
+{
+    put_facts(out, res, end);
+    show_lines(out, res->error, strlen(res->error));
+    buf_puts(out, *res->error ? "\n" : "");
+    show_lines(out, res->content, strlen(res->content));
+    buf_puts(out, *res->content ? "\n" : "");
+}
+
+/* Why one failed stands below it. */
+static void put_tries(struct buf *out, const json_t *tries)
+{
+    buf_printf(out, "%zu attempt%s:\n", json_array_size(tries), json_array_size(tries) == 1 ? "" : "s");
+    for (size_t i = 0; i < json_array_size(tries); i++) {
+        const json_t *one = json_array_get(tries, i);
+        const char *path = json_string_value(json_object_get(one, "path"));
+        const char *error = json_string_value(json_object_get(one, "error"));
+        buf_puts(out, "  ");
+        show_line(out, path, strlen(path));
+        buf_printf(out, "  %s  ", json_string_value(json_object_get(one, "status")));
+        view_put_time(out, json_integer_value(json_object_get(one, "durationMs")) * 1000000);
+        buf_putc(out, '\n');
+        for (size_t len; error && *error; error += len + (error[len] == '\n')) {
+            len = strcspn(error, "\n");
+            buf_puts(out, "    ");
+            show_line(out, error, len);
+            buf_putc(out, '\n');
+        }
+    }
+}
+
 static int show_step(struct running *r, const char *path)
 {
     rondo_result res;
     auto_buf struct buf out = { 0 };
-    int rc = rondo_run_find(r->run, path, &res);
-    if (rc < 0)
-        return command_fail(r->line->command, "run %s has no step '%s' that has ended", r->shown_id, path);
-    auto_json json_t *end = res.reason ? loop_end(r, path) : NULL;
-    rondo_run_find(r->run, path, &res); // its texts were borrowed until the events were read
+    auto_json json_t *end = NULL, *tries = NULL;
+    read_step(r, path, &end, &tries);
+    bool has_ended = rondo_run_find(r->run, path, &res) == 0;
+    if (!has_ended && !json_array_size(tries))
+        return command_fail(r->line->command, "run %s has no step '%s' that has begun", r->shown_id, path);
     if (r->args->json) {
-        print_json(result_json(path, &res, end));
+        json_t *step = has_ended ? result_json(path, &res, res.reason ? end : NULL) : json_pack("{s:s}", "path", path);
+        json_object_set(step, "attempts", tries);
+        print_json(step);
         return EXIT_OK;
     }
-    put_facts(&out, &res, end);
-    show_lines(&out, res.error, strlen(res.error));
-    buf_puts(&out, *res.error ? "\n" : "");
-    show_lines(&out, res.content, strlen(res.content));
-    buf_puts(&out, *res.content ? "\n" : "");
+    if (has_ended)
+        put_result(&out, &res, res.reason ? end : NULL);
+    if (!has_ended || json_array_size(tries) > 1)
+        put_tries(&out, tries);
     fwrite(out.data, 1, out.len, stdout);
     return EXIT_OK;
 }
@@ -375,10 +462,11 @@ static const struct option options[] = {
 const struct cmd command_show = {
     .name = "show", .args = "RUN [PATH]", .min_args = 1, .max_args = 2,
     .summary = "what came out of a run, or of one step",
-    .about = "The run as a tree with statuses, durations, tokens, cost and reasons, what people were asked, and\n"
-             "who answered.  With PATH, as\n"
-             "events have it ('refine.2.draft'; 'refine.draft' is the pass that counts), everything\n"
-             "that this step gave.  Of a long forEach the tree has the items that ended last and\n"
-             "counts the others; --json has all.  What a fork's past has cost stands apart.",
+    .about = "The run as a tree with statuses, durations, tokens, cost and reasons, what people were\n"
+             "asked, and who answered.  With PATH, as events have it ('refine.2.draft'; 'refine.draft'\n"
+             "is the pass that counts), everything that this step gave.  If it was tried more than\n"
+             "once, or has not ended, its attempts follow, with their errors.  Of a long forEach the\n"
+             "tree has the items that ended last and counts the others; --json has all.  What a fork's\n"
+             "past has cost stands apart.",
     .options = options, .size = sizeof(struct run_args), .run = cmd_show,
 };

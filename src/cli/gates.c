@@ -420,9 +420,24 @@ static void say_gone(struct gates *gates, const rondo_event *ev)
     buf_putc(&gates->gone, '\n');
 }
 
+/* Attempts that do not go on have nothing to ask any more (run/anew.h). */
+static void on_resumed(struct gates *gates, const rondo_event *ev)
+{
+    size_t i;
+    json_t *step;
+    json_array_foreach(json_object_get(ev->value, "steps"), i, step) {
+        const char *action = json_string_value(json_object_get(step, "action"));
+        const char *path = json_string_value(json_object_get(step, "path"));
+        if (action && path && strcmp(action, "anew") == 0)
+            forget(gates, path);
+    }
+}
+
 static void on_closed(struct gates *gates, const rondo_event *ev)
 {
     int type = rondo_event_type(ev);
+    if (type == RONDO_EV_RESUMED && gates->count)
+        on_resumed(gates, ev);
     bool closes = type == RONDO_EV_GATE_ANSWERED || type == RONDO_EV_STEP_END ||
                   type == RONDO_EV_STEP_SKIPPED || type == RONDO_EV_STEP_FAILED ||
                   type == RONDO_EV_STEP_CANCELLED;

@@ -27,6 +27,11 @@ static char *file_of(const struct running *r)
     return buf_take(&path);
 }
 
+static bool has_file_change(const struct drift *drift)
+{
+    return drift->count && !*drift->list[0].path && drift->list[0].why;
+}
+
 static void show(const struct running *r, const struct drift *drift, const char *file, bool only_refused)
 {
     auto_buf struct buf text = { 0 };
@@ -51,13 +56,15 @@ static void note_drift(const struct running *r, const struct drift *drift, const
         buf_printf(&text, "step '%s' in ", path);
     buf_printf(&text, "%s is not what it was when run %s was started;", file, r->shown_id);
     show_line(&clean, text.data, text.len);
-    fprintf(stderr, "note: %s the run goes on as it was (--migrate moves it)\n", buf_text(&clean));
+    bool is_over = r->status == RONDO_STATUS_COMPLETED;
+    fprintf(stderr, "note: %s the run %s\n", buf_text(&clean),
+            is_over ? "stays as it was" : "goes on as it was (--migrate moves it)");
 }
 
 /* A file that is gone or wrong says nothing: the run does not need it. */
 static int look_at_file(struct running *r)
 {
-    auto_free char *file = r->args->quiet ? NULL : file_of(r);
+    auto_free char *file = file_of(r);
     struct diags diags = { 0 };
     struct drift drift = { 0 };
     const char *coordinator = bundle_coordinator(r->flow->bundle);
@@ -74,52 +81,88 @@ static int look_at_file(struct running *r)
 
 /* ---- with it ------------------------------------------------------------------------------------------ */
 
-static int refuse(struct running *r, const struct drift *drift, const char *file)
+int migration_refuse(const struct running *r, struct flows_move *move, const char *file)
 {
-    show(r, drift, file, true);
-    command_fail(r->line->command, "run %s cannot move to %s: what has started cannot change", r->shown_id, file);
-    fprintf(stderr, "  without --migrate it goes on with the workflow that it was started with\n");
+    auto_buf struct buf rest = { 0 }, next = { 0 };
+    show(r, &move->drift, file, true);
+    command_fail(r->line->command, "run %s cannot move to %s: what has ended, or is there already, stays", r->shown_id, file);
+    if (move->at.len) {
+        buf_puts(&rest, " --at ");
+        show_word(&rest, buf_text(&move->at));
+        buf_puts(&rest, " --workflow ");
+        show_word(&rest, file);
+        running_put_next(r, "fork", r->id, buf_text(&rest), &next);
+        fprintf(stderr, "  a new run can go on from there with the file as it is: %s\n", buf_text(&next));
+    } else {
+        fprintf(stderr, "  no fork can either: %s\n", has_file_change(&move->drift)
+                ? "what the file says beside its steps holds for a whole run; --limit ':KEY=VALUE' raises a limit of it"
+                : "'rondo run' begins a new run");
+    }
+    fprintf(stderr, "  without %s the workflow is the one that the run was started with\n",
+            r->args->migrate ? "--migrate" : "--workflow");
     return EXIT_INVALID;
 }
 
-/* Takes flow when the run has moved. */
+/* What does not fit although each step by itself may change: the file is wrong, too. */
+int migration_fail(struct running *r, const rondo_error *err)
+{
+    int code = running_fail(r, err);
+    return err->code == RONDO_EMISMATCH ? EXIT_INVALID : code;
+}
+
 static int move(struct running *r, struct flow *flow, const char *file)
 {
-    struct drift drift = { 0 };
+    struct flows_move move = { 0 };
     rondo_error err;
-    bool is_allowed = true;
     int code = EXIT_OK;
-    if (flows_drift(r->engine, r->flow, flow, r->id, &drift, &is_allowed, &err) < 0)
-        return running_fail(r, &err);
-    if (!is_allowed)
-        code = refuse(r, &drift, file);
-    else if (!drift.count && !r->args->quiet)
+    if (flows_migrate(r->engine, r->flow, flow, r->shown_id, r->args->failed, &move, &err) < 0)
+        code = migration_fail(r, &err);
+    else if (!move.is_allowed)
+        code = migration_refuse(r, &move, file);
+    else if (!move.drift.count && !r->args->quiet)
         command_say(r->line->command, "%s is what it was when run %s was started", file, r->shown_id);
     else if (!r->args->quiet)
-        show(r, &drift, file, false);
-    if (code == EXIT_OK && flows_migrate(r->engine, r->flow, flow, r->id, &err) < 0)
-        code = running_fail(r, &err);
+        show(r, &move.drift, file, false);
     if (code == EXIT_OK) {
         flow_unref(r->flow);
         r->flow = flow_ref(flow);
     }
-    drift_clear(&drift);
+    flows_move_clear(&move);
     return code;
+}
+
+struct flow *migration_open(struct running *r, const char *file)
+{
+    struct diags diags = { 0 };
+    struct flow *flow = flows_open(file, false, bundle_coordinator(r->flow->bundle), &diags);
+    if (diags.count)
+        problems_show(r->line, &diags, !r->args->quiet);
+    diags_clear(&diags);
+    return flow;
+}
+
+/* What would be gained by moving a run that has completed. */
+static int refuse_completed(struct running *r, const char *file)
+{
+    auto_buf struct buf next = { 0 }, rest = { 0 };
+    command_fail(r->line->command, "run %s has completed: there is nothing left to change", r->id);
+    buf_puts(&rest, " --at PATH --workflow ");
+    show_word(&rest, file ? file : "FILE");
+    running_put_next(r, "fork", r->id, buf_text(&rest), &next);
+    fprintf(stderr, "  a new run can go on from a step of it: %s\n", buf_text(&next));
+    fprintf(stderr, "  --limit PATH:KEY=VALUE raises a limit that ended a loop\n");
+    return EXIT_USAGE;
 }
 
 static int migrate(struct running *r)
 {
     auto_free char *file = file_of(r);
-    struct diags diags = { 0 };
-    if (r->status == RONDO_STATUS_COMPLETED)
-        return command_fail(r->line->command, "run %s has completed: there is nothing left to change", r->shown_id);
+    if (r->status == RONDO_STATUS_COMPLETED && !r->args->failed)
+        return refuse_completed(r, file);
     if (!file)
         return command_fail(r->line->command, "run %s came from no file: say which one with --workflow FILE",
                             r->shown_id);
-    struct flow *flow = flows_open(file, false, bundle_coordinator(r->flow->bundle), &diags);
-    if (diags.count)
-        problems_show(r->line, &diags, !r->args->quiet);
-    diags_clear(&diags);
+    struct flow *flow = migration_open(r, file);
     int code = flow ? move(r, flow, file) : EXIT_INVALID;
     flow_unref(flow);
     return code;

@@ -215,7 +215,7 @@ static void put_refused(struct buf *out, const struct tell *tell, const rondo_ev
 /* What was in flight, by what becomes of it: " again a, b; asked c". */
 static void put_resumed(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
-    static const char *const actions[] = { "again", "asked", "waiting", "answered", "skipped", "failed" };
+    static const char *const actions[] = { "again", "anew", "asked", "waiting", "answered", "skipped", "failed" };
     json_t *steps = json_object_get(ev->value, "steps"), *step;
     const char *before = ": ";
     size_t k;

@@ -1,6 +1,7 @@
 /* cut.c - finding the place, and writing the first records of a fork. */
 #include "engine/cut.h"
 
+#include "engine/migrate.h"
 #include "engine/saved.h"
 #include "engine/shell.h"
 
@@ -45,7 +46,7 @@ static bool is_wanted(struct finder *f)
     buf_clear(&f->text);
     path_put_id(&f->text, buf_text(&f->path));
     if (f->is_exact)
-        return strcmp(buf_text(&f->path), f->wanted) == 0;
+        return path_is_same(buf_text(&f->path), f->wanted);
     return !strchr(buf_text(&f->path), '^') && strcmp(buf_text(&f->text), f->wanted) == 0;
 }
 
@@ -330,14 +331,42 @@ static json_t *about_child(const struct store_run *parent, const struct cut *cut
     return about;
 }
 
-static int put_child(rondo_engine *engine, const struct cut *cut, struct journal *parent,
-                     const struct cut_changes *changes, const char *id, rondo_error *err)
+/* Its own log, from its parent's one on; what it has of that is shared. */
+static int put_shared(const struct cut *cut, struct journal *parent, const struct cut_changes *changes,
+                      const struct store_run *row, struct journal **ret, rondo_error *err)
 {
     size_t len = 0;
+    const char *definition = store_definition(parent, &len);
+    if (store_fork(parent, cut->shared, row, definition, len, ret, err) < 0)
+        return err->code;
+    return cut_put(cut, parent, changes, *ret, err);
+}
+
+/* Written anew for another definition: nothing of it can be shared. */
+static int put_moved(rondo_engine *engine, const struct cut *cut, struct journal *parent,
+                     const struct cut_changes *changes, struct store_run *row, const struct migrate_how *how,
+                     struct journal **ret, rondo_error *err)
+{
+    struct journal *log = journal_in_memory();
+    row->hash = how->hash;
+    int rc = cut_copy(cut, parent, log, err);
+    if (rc == 0)
+        rc = cut_put(cut, parent, changes, log, err);
+    if (rc == 0)
+        rc = store_add(engine->store, row, how->definition, how->definition_len, ret, err);
+    if (rc == 0)
+        rc = how->move(how->user, log, *ret, err);
+    log->ops->close(log);
+    return rc;
+}
+
+static int put_child(rondo_engine *engine, const struct cut *cut, struct journal *parent,
+                     const struct cut_changes *changes, const struct migrate_how *how, const char *id,
+                     rondo_error *err)
+{
     if (store_hold(engine->store, err) < 0)
         return err->code;
     const struct store_run *old = store_about(parent);
-    const char *definition = store_definition(parent, &len);
     int64_t now = shell_now_ns(engine);
     struct cut_changes ours = *changes;
     struct journal *child = NULL;
@@ -348,12 +377,12 @@ static int put_child(rondo_engine *engine, const struct cut *cut, struct journal
     ours.from = json_string_value(json_object_get(about, "forkedFrom"));
     ours.now_ns = now;
     store_set_now(engine->store, now);
-    if (store_fork(parent, cut->shared, &row, definition, len, &child, err) < 0)
-        return err->code;
-    int rc = cut_put(cut, parent, &ours, child, err);
+    int rc = how ? put_moved(engine, cut, parent, &ours, &row, how, &child, err)
+                 : put_shared(cut, parent, &ours, &row, &child, err);
     if (rc == 0)
         rc = store_commit(engine->store, err);
-    child->ops->close(child);
+    if (child)
+        child->ops->close(child);
     return rc;
 }
 
@@ -377,7 +406,8 @@ static int look_for_cut(rondo_engine *engine, rondo_node *node, const char *pare
 }
 
 int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, const char *path,
-                 const struct cut_changes *changes, const char *id, char **ret_id, rondo_error *err)
+                 const struct cut_changes *changes, const struct migrate_how *how, const char *id, char **ret_id,
+                 rondo_error *err)
 {
     auto_cut struct cut cut = { 0 };
     struct journal *parent = NULL;
@@ -388,7 +418,7 @@ int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent_id, 
         return err_set(err, RONDO_EINVAL, "the engine has no store: there is no such run");
     if (look_for_cut(engine, node, parent_id, path, &parent, &cut, err) < 0)
         return err->code;
-    int rc = put_child(engine, &cut, parent, changes, made, err);
+    int rc = put_child(engine, &cut, parent, changes, how, made, err);
     if (rc < 0 && store_has_batch(engine->store))
         store_rollback(engine->store);
     parent->ops->close(parent);

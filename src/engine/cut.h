@@ -63,10 +63,12 @@ int cut_copy(const struct cut *cut, struct journal *parent, struct journal *chil
 int cut_put(const struct cut *cut, struct journal *parent, const struct cut_changes *changes,
             struct journal *child, rondo_error *err);
 
-/* All of it in the engine's store: the new run has the parent's definition and session, nobody drives it,
-   and rondo_run_resume() goes on with it.  id: of the fork, NULL: a new one is made.  changes: from and
-   now_ns are filled in here.  Committed. */
+/* All of it in the engine's store: the new run has the parent's session and definition, or with `how` the one that its
+   log is moved to (migrate.h).  Nobody drives it, and rondo_run_resume() goes on with it.  id: of the fork, NULL: a new
+   one is made.  changes: from and now_ns are filled in here.  Committed, or nothing is left behind. */
+struct migrate_how;
 int cut_in_store(rondo_engine *engine, rondo_node *node, const char *parent, const char *path,
-                 const struct cut_changes *changes, const char *id, char **ret_id, rondo_error *err);
+                 const struct cut_changes *changes, const struct migrate_how *how, const char *id, char **ret_id,
+                 rondo_error *err);
 
 #endif

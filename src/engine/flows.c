@@ -484,15 +484,11 @@ static int refuse_drift(const struct drift *drift, const char *id, rondo_error *
 }
 
 /* Texts that agents are told are in no hash of nodes: the whole definition is compared. */
-static int check_version(rondo_engine *engine, const struct flow *flow, const char *id, rondo_error *err)
+int flows_check_version(const struct flow *flow, const char *id, const char *text, size_t len, rondo_error *err)
 {
     auto_buf struct buf ours = { 0 };
     struct diags diags = { 0 };
     struct drift drift = { 0 };
-    size_t len;
-    auto_free char *text = stored_text(engine, id, &len, err);
-    if (!text)
-        return err->code == RONDO_EINVAL ? 0 : err->code; // then its nodes are compared
     bundle_put(&ours, flow);
     if (ours.len == len && memcmp(ours.data, text, len) == 0)
         return 0;
@@ -509,7 +505,7 @@ static int check_version(rondo_engine *engine, const struct flow *flow, const ch
 int flows_resume(rondo_engine *engine, struct flow *flow, const struct call_env *env, const char *id,
                  const rondo_run_options *options, rondo_run **ret, rondo_error *err)
 {
-    if (check_version(engine, flow, id, err) < 0 || agent_has_folders(flow, env ? env : &no_env, err) < 0)
+    if (agent_has_folders(flow, env ? env : &no_env, err) < 0)
         return err->code;
     rondo_node *node = flow_build(flow, &hooks);
     int code = runs_resume(engine, node, id, options, find_secrets(flow), ret, err);
@@ -559,7 +555,8 @@ static int check_fork(struct flow *flow, const struct cut *cut, const struct cut
 
 /* What is changed is told to the run, like all else. */
 static int fork_clean(rondo_engine *engine, const struct flow *flow, rondo_node *node, const char *parent,
-                      const char *path, const struct cut_changes *changes, char **ret_id, rondo_error *err)
+                      const char *path, const struct cut_changes *changes, const struct migrate_how *how,
+                      char **ret_id, rondo_error *err)
 {
     struct secrets *secrets = find_secrets(flow);
     auto_json json_t *inputs = secrets_clean(secrets, json_incref((json_t *)changes->inputs), false);
@@ -570,11 +567,159 @@ static int fork_clean(rondo_engine *engine, const struct flow *flow, rondo_node 
     clean.input = input;
     clean.state = state;
     secrets_free(secrets);
-    return cut_in_store(engine, node, parent, path, &clean, NULL, ret_id, err);
+    return cut_in_store(engine, node, parent, path, &clean, how, NULL, ret_id, err);
+}
+
+/* Two versions of a file, and what a run is that moves from one to the other. */
+struct mover {
+    rondo_engine *engine;
+    struct flow *old, *flow;
+    rondo_node *before, *node;
+    struct buf definition;
+    bool failed_items;
+    struct flows_move *move;
+};
+
+static void mover_init(struct mover *m, rondo_engine *engine, struct flow *old, struct flow *flow,
+                       struct flows_move *move)
+{
+    *m = (struct mover){ .engine = engine, .old = old, .flow = flow, .before = flow_build(old, &hooks), .move = move,
+                         .node = flow_build(flow, &hooks) };
+    bundle_put(&m->definition, flow);
+}
+
+static void mover_clear(struct mover *m)
+{
+    rondo_node_unref(m->before);
+    rondo_node_unref(m->node);
+    buf_free(&m->definition);
+}
+
+void flows_move_clear(struct flows_move *move)
+{
+    drift_clear(&move->drift);
+    buf_free(&move->at);
+}
+
+/* Before everything that stands in the way. */
+static void find_fork(const struct past *past, struct flows_move *move)
+{
+    uint64_t first = UINT64_MAX, seq;
+    for (uint32_t i = 0; i < move->drift.count; i++) {
+        const struct drift_change *change = &move->drift.list[i];
+        auto_buf struct buf at = { 0 };
+        bool is_found = change->why && past_put_fork(past, change, &at, &seq);
+        if (change->why && !is_found)
+            first = 0;
+        if (!is_found || seq >= first)
+            continue;
+        first = seq;
+        buf_clear(&move->at);
+        buf_put(&move->at, at.data, at.len);
+    }
+    if (!first)
+        buf_clear(&move->at);
+}
+
+/* Keys of a step by the work that they are about.  of: the step that is made for it, as a part of the path; NULL: there
+   is nobody whose work it is. */
+static const struct {
+    const char *key, *of;
+} of_work[] = {
+    { "loop.untilAgent", "judge" }, { "loop.scoreAgent", "score" }, { "review.", "review" }, { "loop.", NULL },
+    { "forum.captain", "captain" }, { "timeout", NULL },            { "maxRetries", NULL },  { "budget", NULL },
+    { "dependsOn", NULL },          { "runOn", NULL },              { "description", NULL }, { "branch", NULL },
+    { "retry", NULL },
+};
+
+static void add_path(json_t *list, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), path) == 0)
+            return;
+    json_array_append_new(list, json_string_nocheck(path));
+}
+
+/* Whose work is another when this key is: what is not in the table is the step's own. */
+static void add_work(json_t *list, const char *path, const char *key)
+{
+    static const char members[] = "forum.members.";
+    auto_buf struct buf made = { 0 };
+    size_t i = 0;
+    while (i < COUNT(of_work) && strncmp(of_work[i].key, key, strlen(of_work[i].key)) != 0)
+        i++;
+    buf_printf(&made, "%s", path);
+    if (i < COUNT(of_work) && of_work[i].of)
+        buf_printf(&made, ".%s", of_work[i].of);
+    else if (strncmp(key, members, strlen(members)) == 0)
+        buf_printf(&made, ".%.*s", (int)strcspn(key + strlen(members), "."), key + strlen(members));
+    if (i == COUNT(of_work) || of_work[i].of)
+        add_path(list, buf_text(&made));
+}
+
+/* The paths of steps whose work is another now, and of those that were changed before; new. */
+static json_t *changed_work(const struct drift *drift, const json_t *before)
+{
+    json_t *list = before ? json_copy((json_t *)before) : json_array(), *entry;
+    for (uint32_t i = 0; i < drift->count; i++) {
+        const struct drift_change *change = &drift->list[i];
+        size_t k;
+        json_array_foreach(change->keys, k, entry)
+            if (*change->path && change->kind == DRIFT_CHANGED)
+                add_work(list, change->path, json_string_value(json_object_get(entry, "key")));
+    }
+    return list;
+}
+
+/* From one journal to the other, unless it is not allowed: then `to` stays empty. */
+static int move_log(void *mover, struct journal *from, struct journal *to, rondo_error *err)
+{
+    struct mover *m = mover;
+    auto_past struct past past = { 0 };
+    struct drift *drift = &m->move->drift;
+    if (rondo_node_check(m->node, err) < 0 ||
+        past_read(m->engine, m->before, from, m->failed_items, &past, err) < 0)
+        return err->code;
+    drift_compare(m->old, m->flow, drift);
+    struct drift_past asked = past_for_drift(&past);
+    m->move->is_allowed = drift_allows(drift, &asked);
+    if (!m->move->is_allowed) {
+        find_fork(&past, m->move);
+        return err_set(err, RONDO_EMISMATCH, "what has happened would not be true of the changed workflow");
+    }
+    auto_json json_t *changed = changed_work(drift, past.changed);
+    return migrate_log(m->engine, m->before, m->node, from, to, changed, err);
+}
+
+static struct migrate_how mover_how(struct mover *m)
+{
+    return (struct migrate_how){ .move = move_log, .user = m, .definition = m->definition.data,
+                                 .definition_len = m->definition.len, .hash = m->node->hash };
+}
+
+/* What is refused for what has happened is told by move. */
+static int is_told(const struct flows_move *move, int rc)
+{
+    return rc == RONDO_EMISMATCH && !move->is_allowed && move->drift.count ? 0 : rc;
+}
+
+static int fork_moved(rondo_engine *engine, struct flow *old, const char *parent, const char *path,
+                      const struct cut_changes *changes, struct flow *flow, struct flows_move *move, char **ret_id,
+                      rondo_error *err)
+{
+    struct mover m;
+    mover_init(&m, engine, old, flow, move);
+    int rc = rondo_node_check(m.node, err);
+    struct migrate_how how = mover_how(&m);
+    if (rc == 0)
+        rc = fork_clean(engine, flow, m.before, parent, path, changes, &how, ret_id, err);
+    mover_clear(&m);
+    return is_told(move, rc);
 }
 
 int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, const char *path,
-               const struct cut_changes *changes, char **ret_id, rondo_error *err)
+               const struct cut_changes *changes, struct flow *to, struct flows_move *move, char **ret_id,
+               rondo_error *err)
 {
     auto_cut struct cut cut = { 0 };
     struct journal *journal = NULL;
@@ -583,11 +728,13 @@ int flows_fork(rondo_engine *engine, struct flow *flow, const char *parent, cons
     if (code == 0)
         code = cut_find(engine, node, journal, path, &cut, err);
     if (code == 0)
-        code = check_fork(flow, &cut, changes, err);
+        code = check_fork(to ? to : flow, &cut, changes, err);
     if (journal)
         journal->ops->close(journal);
-    if (code == 0)
-        code = fork_clean(engine, flow, node, parent, path, changes, ret_id, err);
+    if (code == 0 && to)
+        code = fork_moved(engine, flow, parent, path, changes, to, move, ret_id, err);
+    else if (code == 0)
+        code = fork_clean(engine, flow, node, parent, path, changes, NULL, ret_id, err);
     rondo_node_unref(node);
     return code;
 }
@@ -603,41 +750,19 @@ int flows_replay(rondo_engine *engine, struct flow *flow, const char *id, struct
 
 /* ---- another version ------------------------------------------------------------------------------------------ */
 
-static int read_past(rondo_engine *engine, struct flow *flow, const char *id, struct past *ret, rondo_error *err)
+/* Both the look at the past and the change are made while nobody else can drive the run. */
+int flows_migrate(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, bool failed_items,
+                  struct flows_move *ret, rondo_error *err)
 {
-    struct journal *journal;
-    rondo_node *node = flow_build(flow, &hooks);
-    int rc = store_look(engine->store, id, &journal, err);
-    if (rc == 0) {
-        rc = past_read(engine, node, journal, ret, err);
-        journal->ops->close(journal);
-    }
-    rondo_node_unref(node);
-    return rc;
-}
-
-int flows_drift(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, struct drift *ret,
-                bool *ret_allowed, rondo_error *err)
-{
-    auto_past struct past past = { 0 };
-    if (read_past(engine, old, id, &past, err) < 0)
-        return err->code;
-    drift_compare(old, flow, ret);
-    *ret_allowed = drift_allows(ret, &(struct drift_past){ past_started, past_ended, past_mentioned, &past });
-    return 0;
-}
-
-int flows_migrate(rondo_engine *engine, struct flow *old, struct flow *flow, const char *id, rondo_error *err)
-{
-    auto_buf struct buf definition = { 0 };
-    rondo_node *before = flow_build(old, &hooks), *node = flow_build(flow, &hooks);
-    bundle_put(&definition, flow);
-    int rc = rondo_node_check(node, err);
+    struct mover m;
+    mover_init(&m, engine, old, flow, ret);
+    m.failed_items = failed_items;
+    int rc = rondo_node_check(m.node, err);
+    struct migrate_how how = mover_how(&m);
     if (rc == 0)
-        rc = migrate_in_store(engine, before, node, id, definition.data, definition.len, err);
-    rondo_node_unref(before);
-    rondo_node_unref(node);
-    return rc;
+        rc = migrate_in_store(engine, m.before, &how, id, err);
+    mover_clear(&m);
+    return is_told(ret, rc);
 }
 
 /* ---- for programs that embed us ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "engine/migrate.h"
 
 #include "engine/shell.h"
+#include "run/limits.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ struct migration {
     uint32_t count, cap;
     struct buf record;
     uint64_t last; // event of the old log
+    const json_t *changed; // paths of steps whose work is another; NULL
     json_t *lost; // paths of steps that have started and are not there any more: what is wrong with them
 };
 
@@ -167,12 +169,35 @@ static bool move_review(struct migration *m, struct rondo_event *ev)
 static bool move_run_start(struct migration *m, struct rondo_event *ev)
 {
     json_object_set_new(ev->value, "migrated", json_integer((json_int_t)m->last));
+    if (json_array_size(m->changed))
+        json_object_set(ev->value, "changed", (json_t *)m->changed);
+    else
+        json_object_del(ev->value, "changed");
     return true;
 }
 
 static bool move_forked(struct migration *m, struct rondo_event *ev)
 {
     json_object_del(ev->value, "migrated");
+    return true;
+}
+
+/* Where the definition says something else now, that counts. */
+static bool move_limits(struct migration *m, struct rondo_event *ev)
+{
+    const char *path = json_string_value(json_object_get(ev->value, "path")), *key;
+    const rondo_node *old = path && *path ? limits_node_in(m->pairs[0].old, path) : NULL;
+    const rondo_node *node = old ? limits_node_in(m->pairs[0].node, path) : NULL;
+    json_t *limits = json_object_get(ev->value, "limits"), *over = json_object_get(ev->value, "over"), *value;
+    if (!old)
+        return path != NULL;
+    if (!over)
+        json_object_set_new(ev->value, "over", over = json_object());
+    json_object_foreach(limits, key, value)
+        if (!node || limits_value(old, key) != limits_value(node, key))
+            json_object_set_new(over, key, json_true());
+    if (!json_object_size(over))
+        json_object_del(ev->value, "over");
     return true;
 }
 
@@ -220,7 +245,7 @@ static bool (*const moves[64])(struct migration *, struct rondo_event *) = {
     [RONDO_EV_LOOP_PAUSED] = move_pass,
     [RONDO_EV_CHOICE] = move_choice,         [RONDO_EV_REVIEW] = move_review,
     [RONDO_EV_REOPENED] = move_reopened,     [RONDO_EV_WORKFLOW_START] = move_run_start,
-    [RONDO_EV_FORKED] = move_forked,
+    [RONDO_EV_FORKED] = move_forked,         [RONDO_EV_LIMITS] = move_limits,
 };
 
 static bool move_event(struct migration *m, struct rondo_event *ev)
@@ -260,7 +285,7 @@ static int refuse_lost(struct migration *m, rondo_error *err)
     json_t *why;
     json_object_foreach(m->lost, path, why)
         buf_printf(&text, "%s'%s' %s", text.len ? ", " : "", path, json_string_value(why));
-    return err_set(err, RONDO_EMISMATCH, "what has started must stay as it is: %s", buf_text(&text));
+    return err_set(err, RONDO_EMISMATCH, "what has begun must stay where it is: %s", buf_text(&text));
 }
 
 static int find_last(struct migration *m, rondo_error *err)
@@ -305,7 +330,7 @@ static int check_sequence(struct run *core, const struct act *act, rondo_error *
         struct place place;
         if (path_find_act(core, act->slot, &place))
             path_put_definition(&path, path_find_act, core, &place);
-        return err_set(err, RONDO_EMISMATCH, "'%s%s%s' is new and stands before '%s', which has started",
+        return err_set(err, RONDO_EMISMATCH, "'%s%s%s' is new and stands before '%s', which has begun",
                        buf_text(&path), path.len ? "." : "", act->node->children[i].name,
                        act->node->children[last - 1].name);
     }
@@ -339,14 +364,14 @@ static int copy(struct journal *from, struct journal *to, rondo_error *err)
 }
 
 int migrate_log(rondo_engine *engine, rondo_node *old, rondo_node *node, struct journal *from,
-                struct journal *to, rondo_error *err)
+                struct journal *to, const json_t *changed, rondo_error *err)
 {
     if (rondo_node_check(old, err) < 0 || rondo_node_check(node, err) < 0 || runs_check_log(engine, old, from, err) < 0)
         return err->code;
     if (old->kind != node->kind)
         return err_set(err, RONDO_EMISMATCH, "the workflow was %s and is now %s", rondo_kind_text(old->kind),
                        rondo_kind_text(node->kind));
-    struct migration m = { .from = from, .run = runs_aside(engine, node, NULL) };
+    struct migration m = { .from = from, .changed = changed, .run = runs_aside(engine, node, NULL) };
     set_pair(&m, 0, (struct pair){ .old = node_holder(old), .node = node_holder(node) });
     int rc = move_all(&m, err);
     if (rc == 0)
@@ -362,14 +387,14 @@ int migrate_log(rondo_engine *engine, rondo_node *old, rondo_node *node, struct 
 
 /* ---- in a store -------------------------------------------------------------------------------------------- */
 
-static int rewrite(rondo_engine *engine, rondo_node *old, rondo_node *node, struct journal *journal,
-                   const char *definition, size_t len, rondo_error *err)
+static int rewrite(rondo_engine *engine, rondo_node *old, struct journal *journal, const struct migrate_how *how,
+                   rondo_error *err)
 {
     struct journal *other = NULL;
     if (runs_check_definition(journal, old, err) < 0 ||
-        store_rewrite(journal, definition, len, node->hash, &other, err) < 0)
+        store_rewrite(journal, how->definition, how->definition_len, how->hash, &other, err) < 0)
         return err->code;
-    int rc = migrate_log(engine, old, node, journal, other, err);
+    int rc = how->move(how->user, journal, other, err);
     if (rc == 0)
         rc = store_commit(engine->store, err);
     else
@@ -378,8 +403,8 @@ static int rewrite(rondo_engine *engine, rondo_node *old, rondo_node *node, stru
     return rc;
 }
 
-int migrate_in_store(rondo_engine *engine, rondo_node *old, rondo_node *node, const char *id,
-                     const char *definition, size_t len, rondo_error *err)
+int migrate_in_store(rondo_engine *engine, rondo_node *old, const struct migrate_how *how, const char *id,
+                     rondo_error *err)
 {
     struct journal *journal;
     if (!engine->store)
@@ -387,7 +412,7 @@ int migrate_in_store(rondo_engine *engine, rondo_node *old, rondo_node *node, co
     store_set_now(engine->store, shell_now_ns(engine));
     if (store_take(engine->store, id, &journal, err) < 0)
         return err->code;
-    int rc = rewrite(engine, old, node, journal, definition, len, err);
+    int rc = rewrite(engine, old, journal, how, err);
     journal->ops->close(journal);
     return rc;
 }

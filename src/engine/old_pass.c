@@ -69,7 +69,7 @@ static bool is_inside(struct again *a, const struct rondo_event *ev)
 /* Rows of others are not admitted, one by one. */
 static bool fits(struct again *a, const struct rondo_event *ev)
 {
-    if (ev->type == RONDO_EV_REOPENED)
+    if (ev->type == RONDO_EV_REOPENED || (ev->type == RONDO_EV_RESUMED && ev->value))
         return json_is_object(ev->value);
     return (told_of_runs >> ev->type & 1 || is_inside(a, ev)) && run_can_apply(&a->core, ev);
 }

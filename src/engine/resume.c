@@ -41,12 +41,20 @@ static const char *action_of(const struct run *run, const struct act *act)
     return act->node->kind == RONDO_KIND_GATE && act->state == ACT_WAITING ? "waiting" : NULL;
 }
 
-json_t *resume_list(rondo_run *run)
+static bool is_anew(const json_t *rows, uint32_t slot)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (json_integer_value(json_array_get(json_array_get(rows, i), 0)) == slot)
+            return true;
+    return false;
+}
+
+json_t *resume_list(rondo_run *run, const json_t *anew)
 {
     json_t *steps = json_array();
     for (uint32_t slot = 1; slot < run->core.act_count; slot++) {
         const struct act *act = run->core.acts[slot];
-        const char *action = action_of(&run->core, act);
+        const char *action = is_anew(anew, slot) ? "anew" : action_of(&run->core, act);
         auto_buf struct buf path = { 0 };
         char key[TASK_KEY_SIZE];
         if (!action)
@@ -267,14 +275,13 @@ static int open_rest(rondo_run *run, uint64_t last, struct reopen *reopen, json_
 }
 
 /* Reads the log once to see what ended the run, and once more without that. */
-static int reopen_log(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, json_t **ret,
-                      rondo_error *err)
+static int open_log(rondo_run *run, const json_t *limits, const struct mend_wish *wish, json_t **ret, rondo_error *err)
 {
     struct reopen reopen = { .wish = wish };
     bool opens;
     note_mends(run, !wish ? MENDS_NOTHING : wish->item ? MENDS_ANY : MENDS_FAILED);
     uint64_t last = run->core.seq;
-    watch_loops(&reopen, &run->core, runs_more(options).limits);
+    watch_loops(&reopen, &run->core, limits);
     int rc = rebuild(run, last, &reopen, err);
     if (rc == 0)
         rc = check_loops(run, &reopen, &opens, err);
@@ -283,6 +290,13 @@ static int reopen_log(rondo_run *run, const rondo_run_options *options, const st
     if (rc == 0)
         rc = check_mended(wish, *ret, err);
     reopen_clear(&reopen);
+    return rc == 0 ? renew_kids(run, json_object_get(*ret, "kids"), err) : rc;
+}
+
+static int reopen_log(rondo_run *run, const rondo_run_options *options, const struct mend_wish *wish, json_t **ret,
+                      rondo_error *err)
+{
+    int rc = open_log(run, runs_more(options).limits, wish, ret, err);
     auto_json json_t *limits = run_limits(options);
     if (rc == 0 && json_object_size(limits))
         json_object_set(*ret, "limits", limits);
@@ -300,6 +314,19 @@ int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err
     }
     ruleset_note(value);
     *ret = value;
+    return 0;
+}
+
+int resume_open(rondo_run *run, const struct mend_wish *wish, rondo_error *err)
+{
+    struct rondo_event ev = { .type = RONDO_EV_REOPENED, .seq = run->core.seq + 1, .flags = EF_VALUE | EF_TOLD };
+    int rc = open_log(run, NULL, wish, &ev.value, err);
+    if (rc < 0) {
+        json_decref(ev.value);
+        return rc;
+    }
+    run_apply(&run->core, &ev);
+    run_settle(&run->core);
     return 0;
 }
 

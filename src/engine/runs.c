@@ -1,4 +1,5 @@
 /* runs.c - starting runs, ending them, and bringing them back from their logs. */
+#include "engine/flows.h"
 #include "engine/saved.h"
 #include "engine/shell.h"
 
@@ -453,14 +454,16 @@ static int replay_journal(rondo_run *run, bool passes_over, rondo_error *err)
 }
 
 /* From here on the run goes on by itself: its first event says that it was resumed. */
-static void go_on(rondo_run *run)
+static void go_on(rondo_run *run, json_t *anew)
 {
     int64_t idle = shell_run_ns(run) - run->core.now_ns;
     if (run->core.status) {
         shell_stop(run);
         return;
     }
-    json_t *value = json_pack("{s:o}", "steps", resume_list(run));
+    json_t *value = json_pack("{s:o}", "steps", resume_list(run, anew));
+    if (json_array_size(anew))
+        json_object_set(value, "anew", anew);
     ruleset_note(value);
     shell_happened(run, &(struct rondo_event){ .type = RONDO_EV_RESUMED, .num = idle, .flags = EF_VALUE,
                                                .value = value });
@@ -482,6 +485,9 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     if (rc == 0 && goes_on && more.limits)
         rc = run->core.status ? err_set(err, RONDO_ESTATE, "the run has ended: its limits change when it is reopened")
                               : resume_check_limits(run, more.limits, err);
+    auto_json json_t *anew = NULL;
+    if (rc == 0 && goes_on && !run->core.status && !reopens)
+        rc = renew_rows(run, &anew, err);
     if (rc < 0) {
         rondo_run_close(run);
         return rc;
@@ -491,7 +497,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)
-        go_on(run);
+        go_on(run, anew);
     if (goes_on && more.limits)
         resume_change_limits(run, more.limits);
     if (!run->ended)
@@ -520,7 +526,8 @@ int rondo_run_recover(rondo_engine *engine, rondo_node *node, const void *log, s
     return recovered(run, replay_journal(run, !options.from_start, err), &options, true, ret, err);
 }
 
-/* A definition that was made in C is also told where it differs, and which function it lacks. */
+/* A definition that was made in C is also told where it differs, and which function it lacks; that of a file, what in
+   it is another. */
 int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error *err)
 {
     size_t len;
@@ -530,6 +537,9 @@ int runs_check_definition(struct journal *journal, rondo_node *node, rondo_error
     const struct store_run *row = store_about(journal);
     if (text && shape_check(text, len, node, err) < 0)
         return err_in(err, "run %s belongs to another definition", row->id);
+    if (text && node->flow && !shape_is(text, len) &&
+        flows_check_version(node->flow, row->id, text, len, err) < 0)
+        return err->code;
     if (row->hash == node->hash)
         return 0;
     return err_set(err, RONDO_EMISMATCH,

@@ -444,7 +444,12 @@ json_t *task_emit_value(const rondo_emit *event, const char *author); // author:
 /* ---- resume.c ---------------------------------------------------------------------------------------- */
 
 /* What was in flight when the process died, and what becomes of it: [{ path, action, key }], new. */
-json_t *resume_list(rondo_run *run);
+json_t *resume_list(rondo_run *run, const json_t *anew);
+
+/* renew.c: what begins anew since its work was changed (run/anew.h), with its effects of class `once`: the rows that
+   run_resumed has as `anew`, new; and the rows of run_reopened, which get one more member. */
+int renew_rows(rondo_run *run, json_t **ret, rondo_error *err);
+int renew_kids(rondo_run *run, json_t *kids, rondo_error *err);
 
 /* Can these limits of rondo_run_options be changed in a run that goes on?  And that they are. */
 int resume_check_limits(rondo_run *run, const json_t *limits, rondo_error *err);
@@ -458,6 +463,9 @@ int resume_reopen(rondo_run *run, const rondo_run_options *options, const struct
 /* Limits of a run that has not ended are to change: loops that have ended by them are opened again, and run_reopened is
    the run's next event.  RONDO_ESTATE: it is too late for one of them. */
 int resume_raise(rondo_run *run, const json_t *limits, rondo_error *err);
+
+/* As resume_reopen() for a run aside, only to see what would begin again; its limits are not asked about. */
+int resume_open(rondo_run *run, const struct mend_wish *wish, rondo_error *err);
 
 /* The value of run_reopened for a fork in which one item is done again: mend.h.  RONDO_ENOTFOUND: there is none. */
 int resume_mend(rondo_run *run, const char *item, json_t **ret, rondo_error *err);

@@ -393,17 +393,28 @@ void task_put_key(rondo_run *run, const char *path, char key[TASK_KEY_SIZE])
     snprintf(key, TASK_KEY_SIZE, "%016llx", (unsigned long long)hash);
 }
 
+/* What earlier attempts did that must not be done twice. */
+static void put_effects(struct buf *out, const json_t *did)
+{
+    buf_puts(out, "begins anew because the workflow was changed; before, it did: ");
+    for (size_t i = 0; i < json_array_size(did); i++)
+        buf_printf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(did, i)));
+}
+
 json_t *task_doubt(rondo_run *run, const struct act *act)
 {
     auto_buf struct buf path = { 0 }, text = { 0 };
     char key[TASK_KEY_SIZE];
     path_put_act(&path, &run->core, act);
     task_put_key(run, buf_text(&path), key);
+    auto_buf struct buf done = { 0 };
+    put_effects(&done, act->did);
     buf_printf(&text,
                "step '%s' (key %s) %s; "
                "answer retry, skip, fail, or what came out: {\"result\": ...} or {\"content\": \"...\"}",
                path.len ? buf_text(&path) : act->node->name, key,
-               act->redone ? "was done before, and begins anew"
+               act->did ? buf_text(&done)
+               : act->redone ? "was done before, and begins anew"
                            : "was under way when its process died, and nobody knows what came of it");
     return task_text(buf_text(&text));
 }

@@ -183,13 +183,13 @@ static bool is_of_another(json_t *old, json_t *traits, const char *key)
     return false;
 }
 
-static void compare_traits(struct drift *drift, const char *path, json_t *old, json_t *traits)
+static struct drift_change *compare_traits(struct drift *drift, const char *path, json_t *old, json_t *traits)
 {
     struct drift_change *change = NULL;
     const char *key;
     json_t *value;
     if (json_equal(old, traits))
-        return;
+        return NULL;
     change = add_change(drift, path, DRIFT_CHANGED);
     json_object_foreach(old, key, value)
         if (!json_equal(value, json_object_get(traits, key)) && !is_of_another(old, traits, key))
@@ -197,6 +197,7 @@ static void compare_traits(struct drift *drift, const char *path, json_t *old, j
     json_object_foreach(traits, key, value)
         if (!json_object_get(old, key) && !is_of_another(old, traits, key))
             add_key(drift, change, key, NULL, value);
+    return change;
 }
 
 /* What a step says itself; its agent is told by its name. */
@@ -248,6 +249,18 @@ static void find_moved(const struct version *old, const struct version *v, bool 
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
 
+/* A loop, a forEach, an agent, a gate: what a log says of one does not fit another. */
+static bool is_other_kind(const struct flow_step *old, const struct flow_step *step)
+{
+    return old->body != step->body || !old->include != !step->include || !old->loop != !step->loop ||
+           (old->loop && old->loop->is_each != step->loop->is_each);
+}
+
+static bool is_leaf(const struct flow_step *step)
+{
+    return !step->loop && ((step->body == BODY_AGENT && !step->include) || step->body == BODY_GATE);
+}
+
 static void compare_place(struct drift *drift, const struct version *old, const struct version *v,
                           const struct place *place, bool has_moved)
 {
@@ -257,7 +270,11 @@ static void compare_place(struct drift *drift, const struct version *old, const 
         return;
     }
     auto_json json_t *before = traits_at(old, place), *after = traits_at(v, twin);
-    compare_traits(drift, place->path, before, after);
+    struct drift_change *change = compare_traits(drift, place->path, before, after);
+    if (change && place->step) {
+        change->is_replaced = is_other_kind(place->step, twin->step);
+        change->is_leaf = is_leaf(place->step);
+    }
     if (has_moved)
         add_change(drift, place->path, DRIFT_MOVED);
 }
@@ -313,22 +330,66 @@ static const char *why_not_file(const struct drift_change *change)
 static bool is_too_late(const char *path, const struct drift_past *past)
 {
     const char *dot = strrchr(path, '.');
-    if (!dot || !past->ended)
+    if (!dot)
         return false;
     auto_free char *container = mem_dup(path, (size_t)(dot - path));
-    return past->ended(container, past->user);
+    return past->standing(container, past->user) == DRIFT_ENDED;
+}
+
+/* What counts when a step begins, and not for one that is under way. */
+static bool is_of_begin(const char *key)
+{
+    static const char *const keys[] = { "loop.forEach", "with", "branch", "condition", "include.inputs" };
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        size_t len = strlen(keys[i]);
+        if (strncmp(key, keys[i], len) == 0 && (!key[len] || key[len] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static const char *key_at(const struct drift_change *change, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(change->keys, i), "key"));
+}
+
+/* A step that is under way, or is to begin where it had begun before. */
+static const char *why_not_keys(const struct drift_change *change, const struct drift_past *past, int standing)
+{
+    bool is_placed = past->is_placed(change->path, past->user);
+    for (size_t i = 0; i < json_array_size(change->keys); i++) {
+        if (is_placed && strcmp(key_at(change, i), "dependsOn") == 0)
+            return "it has begun, and keeps its place";
+        if (standing == DRIFT_OPEN && !change->is_leaf && is_of_begin(key_at(change, i)))
+            return "it has begun, and this counts when it begins";
+    }
+    return NULL;
+}
+
+static const char *why_not_step(const struct drift_change *change, const struct drift_past *past)
+{
+    int standing = past->standing(change->path, past->user);
+    switch ((enum drift_kind)change->kind) {
+    case DRIFT_ADDED: return is_too_late(change->path, past) ? "the steps that it would be among have ended" : NULL;
+    case DRIFT_REMOVED:
+        if (past->mentioned(change->path, past->user) && !past->started(change->path, past->user))
+            return "the run has passed it over already";
+        break;
+    case DRIFT_MOVED:
+    case DRIFT_CHANGED: break;
+    }
+    if (!past->started(change->path, past->user))
+        return NULL;
+    if (change->kind != DRIFT_CHANGED)
+        return "it has begun";
+    if (change->is_replaced)
+        return "it has begun, and is of another kind now";
+    return standing == DRIFT_ENDED ? "it has ended" : why_not_keys(change, past, standing);
 }
 
 static const char *why_not(const struct drift_change *change, const struct drift_past *past)
 {
-    if (!*change->path)
-        return why_not_file(change);
-    if (change->kind == DRIFT_ADDED)
-        return is_too_late(change->path, past) ? "the steps that it would be among have ended" : NULL;
-    if (past->started(change->path, past->user))
-        return "it has started";
-    bool is_gone = change->kind == DRIFT_REMOVED && past->mentioned;
-    return is_gone && past->mentioned(change->path, past->user) ? "the run has passed it over already" : NULL;
+    return *change->path ? why_not_step(change, past) : why_not_file(change);
 }
 
 bool drift_allows(struct drift *drift, const struct drift_past *past)

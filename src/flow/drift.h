@@ -4,8 +4,9 @@
    "desk.urgent"), "" for the file itself.  A step that has another name is another step.  Two steps are the
    same when their traits are (flow/traits.h).
 
-   A run that has begun may move to a changed workflow as long as its past stays true: steps that have not
-   started may be added, removed and changed; what has started stays as it is. */
+   A run that has begun may move to a changed workflow as long as its past stays true.  A step that has not begun may
+   be added, removed and changed.  One that has keeps its id, kind and place; what it says may change as long as it is
+   under way or may begin again. */
 #ifndef RONDO_DRIFT_H
 #define RONDO_DRIFT_H
 
@@ -19,6 +20,8 @@ const char *drift_kind_text(int kind); // "changed"
 struct drift_change {
     char *path;
     uint8_t kind;    // enum drift_kind
+    bool is_replaced; // changed: it is of another kind now
+    bool is_leaf;     // changed: an attempt of it that was cut off begins anew
     const char *why; // set by drift_allows(): why it may not be; NULL: it may
     json_t *keys;    // [{ key, old, new }]: all that changed, or what an added or removed step says;
                      // values may be left out of a very large difference
@@ -35,14 +38,17 @@ struct drift {
 void drift_compare(const struct flow *old, const struct flow *flow, struct drift *ret);
 void drift_clear(struct drift *drift);
 
+/* How far a step is: neither under way nor to begin, under way, to begin (again). */
+enum drift_standing { DRIFT_ENDED, DRIFT_OPEN, DRIFT_BEGINS };
+
 /* What has happened in a run.  started: also steps whose condition did not hold, and containers; a step inside a loop
-   that ran in any pass.  ended: a container in which nothing will start again, not in another pass either;
-   NULL: not known.  mentioned: the log speaks of it though it has not started, since another step failed;
-   it may change but not go.  NULL: there is none. */
+   that ran in any pass.  mentioned: the log speaks of it, perhaps only since another step failed; it may not go.
+   standing: an enum drift_standing.  is_placed: it has begun where it would begin next. */
 struct drift_past {
     bool (*started)(const char *path, void *user);
-    bool (*ended)(const char *path, void *user);
     bool (*mentioned)(const char *path, void *user);
+    int (*standing)(const char *path, void *user);
+    bool (*is_placed)(const char *path, void *user);
     void *user;
 };
 

@@ -81,7 +81,7 @@ static void clear(struct run *run, struct act *act)
     if (act->owns_input)
         run_drop(run, act->input);
     if (UNLIKELY(act->ledger || act->notes || act->failure || act->own_state || act->before || act->answer ||
-                 act->letters || act->asks || act->seen)) {
+                 act->letters || act->asks || act->seen || act->did)) {
         mem_free(TAKE(act->ledger));
         run_drop(run, TAKE(act->notes));
         mem_free(TAKE(act->failure));
@@ -91,6 +91,7 @@ static void clear(struct run *run, struct act *act)
         run_drop(run, TAKE(act->letters));
         run_drop(run, TAKE(act->asks));
         run_drop(run, TAKE(act->seen));
+        run_drop(run, TAKE(act->did));
     }
     act->state = ACT_FREE;
 }
@@ -181,10 +182,11 @@ static bool is_settled(const json_t *answer)
 
 bool act_is_unknown(const struct run *run, const struct act *act)
 {
-    if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || act->state != ACT_RUNNING)
+    if (act->node->kind != RONDO_KIND_AGENT || act->state != ACT_RUNNING)
         return false;
     return act->in_doubt ||
-           (act->in_flight && run->on_unknown == RONDO_UNKNOWN_ASK && !is_settled(act->answer));
+           (act->node->agent.effects == RONDO_ONCE && act->in_flight && run->on_unknown == RONDO_UNKNOWN_ASK &&
+            !is_settled(act->answer));
 }
 
 /* A timeout fails only the node it belongs to; what runs inside it is cancelled.  A loop keeps what its open pass has

@@ -154,6 +154,9 @@ void path_put_definition(struct buf *buf, place_finder find, const void *places,
 void path_put_id(struct buf *buf, const char *path);
 void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
 
+/* Are they one path?  In `wanted` the first attempt may be called so: "b~0" is "b", not "b~1". */
+bool path_is_same(const char *path, const char *wanted);
+
 /* A path without passes, items and attempts: the same whenever the step runs. */
 void path_put_plain(struct buf *buf, const char *path);
 bool path_find_act(const void *run, uint32_t slot, struct place *ret);

@@ -4,6 +4,7 @@
    what it is given, so everything it relies on is asked here first, one question per type of event.
    Events of a living run are never asked: the planner makes only what fits. */
 #include "run/act.h"
+#include "run/anew.h"
 #include "run/asks.h"
 #include "run/each.h"
 #include "run/encore.h"
@@ -353,7 +354,8 @@ static bool admits_run_end(struct run *run, const struct rondo_event *ev)
 
 static bool admits_resumed(struct run *run, const struct rondo_event *ev)
 {
-    return is_time(ev->num) && is_time(run->idle_ns + ev->num) && (!(ev->flags & EF_VALUE) || has_object(ev));
+    return is_time(ev->num) && is_time(run->idle_ns + ev->num) && (!(ev->flags & EF_VALUE) || has_object(ev)) &&
+           anew_admits(run, ev);
 }
 
 static bool admits_forked(struct run *run, const struct rondo_event *ev)

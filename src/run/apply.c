@@ -5,6 +5,7 @@
 #include "data/value.h"
 #include "flow/flow.h"
 #include "run/act.h"
+#include "run/anew.h"
 #include "run/actions.h"
 #include "run/asks.h"
 #include "run/budget.h"
@@ -84,6 +85,8 @@ static void read_settings(struct run *run, const json_t *value)
         run->cleanup_ns = ms_in(value, "cleanupMs") * MS;
     run->on_unknown = (int)number_in(value, "onUnknown", RONDO_UNKNOWN_ASK);
     run->within = json_incref(json_object_get(value, "within"));
+    run->migrated = (uint64_t)json_integer_value(json_object_get(value, "migrated"));
+    run->changed = json_incref(json_object_get(value, "changed"));
     run_read_limits(run, value);
 }
 
@@ -162,7 +165,11 @@ static void carry_over(const struct run *run, struct act *act, const struct kid 
    anew.  That person has not said that this is to be done twice. */
 static bool is_doubtful(const struct act *act, const struct kid *kid)
 {
-    if (act->node->kind != RONDO_KIND_AGENT || act->node->agent.effects != RONDO_ONCE || kid->base != act->attempt)
+    if (act->node->kind != RONDO_KIND_AGENT || kid->base != act->attempt)
+        return false;
+    if (kid->reopened && kid->res.more && kid->res.more->did)
+        return true;
+    if (act->node->agent.effects != RONDO_ONCE)
         return false;
     return act->redone || (kid->reopened && kid->res.more && kid->res.more->code == RONDO_EUNKNOWN);
 }
@@ -173,6 +180,7 @@ static void go_on(struct run *run, struct act *act, const struct outcome *before
     budget_renew(run, act);
     act->notes = json_incref(before->notes);
     act->letters = json_incref(before->letters);
+    act->did = json_incref(before->did);
 }
 
 static void start_kid(struct run *run, struct act *act, struct kid *kid)
@@ -963,6 +971,39 @@ static void wait_anew(struct run *run)
     }
 }
 
+/* What it had begun is not gone on with.  What a crash left of class `once` is not known to have ended. */
+static void cut_off(struct run *run, struct act *act, const struct rondo_event *ev)
+{
+    bool is_once = act->node->kind == RONDO_KIND_AGENT && act->node->agent.effects == RONDO_ONCE;
+    struct rondo_event end = { .type = RONDO_EV_STEP_CANCELLED, .act = act->slot, .seq = ev->seq,
+                               .time_ns = ev->time_ns };
+    while (act->first_child)
+        cut_off(run, run_act(run, act->first_child), ev);
+    if (is_once) {
+        end.type = RONDO_EV_STEP_FAILED;
+        end.flags = EF_VALUE;
+        end.value = error_value(run, act, RONDO_EUNKNOWN, "was under way when the process died");
+    }
+    apply_step_end(run, &end);
+}
+
+/* Rows of [slot, effects]: see anew.h. */
+static void begin_anew(struct run *run, const struct rondo_event *ev)
+{
+    json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(ev->value, "anew"), i, row) {
+        struct act *act = anew_find(run, row);
+        if (!act) // it was inside of one before, or is not in a pass that is read back (old_pass.c)
+            continue;
+        struct act *parent = run_act(run, act->parent);
+        uint32_t child = act->child, ordinal = act->ordinal;
+        uint16_t next = act->attempt == UINT16_MAX ? act->attempt : (uint16_t)(act->attempt + 1);
+        cut_off(run, act, ev);
+        reopen_put_back(run, parent, child, ordinal, next, json_array_get(row, 1));
+    }
+}
+
 /* num: how long nobody drove the run.  Agents that were at work start again, and what they had put
    into memory so far they will put there once more. */
 static void apply_resumed(struct run *run, struct rondo_event *ev)
@@ -972,6 +1013,9 @@ static void apply_resumed(struct run *run, struct rondo_event *ev)
     wait_anew(run);
     stop_over(run);
     reserve_lose(run);
+    if (UNLIKELY(json_object_get(ev->value, "anew")))
+        begin_anew(run, ev);
+    anew_done(run, ev);
     for (uint32_t i = 1; i < run->act_count && run->memory.count; i++)
         if (run->acts[i]->state != ACT_FREE && run->acts[i]->node->kind == RONDO_KIND_AGENT)
             memory_forget(&run->memory, run->acts[i]->start_seq);

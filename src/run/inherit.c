@@ -47,6 +47,8 @@ void inherit_apply(struct run *run, struct rondo_event *ev)
     run->within = json_incref(json_object_get(ev->value, "within"));
     run->idle_ns += ev->num;
     run->forked_ns = ev->time_ns;
+    if (json_object_get(ev->value, "migrated"))
+        run->migrated = ev->seq;
     reserve_forget(run);
     for (uint32_t i = 0; i < run->act_count; i++)
         if (run->acts[i]->state != ACT_FREE)

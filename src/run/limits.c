@@ -147,11 +147,22 @@ static const rondo_node *find_below(const rondo_node *node, const char *path)
     return found;
 }
 
-const rondo_node *limits_node(const struct run *run, const char *path)
+const rondo_node *limits_node_in(const rondo_node *holder, const char *path)
 {
     auto_buf struct buf plain = { 0 };
     path_put_plain(&plain, path);
-    return find_below(run->holder, buf_text(&plain));
+    return find_below(holder, buf_text(&plain));
+}
+
+const rondo_node *limits_node(const struct run *run, const char *path)
+{
+    return limits_node_in(run->holder, path);
+}
+
+int64_t limits_value(const rondo_node *node, const char *key)
+{
+    const struct limit *row = row_of(key, false);
+    return row ? value_of(node, row) : 0;
 }
 
 /* The path of the first node below that has this limit. */
@@ -242,13 +253,27 @@ static const char *path_of(const json_t *value)
     return json_string_value(json_object_get(value, "path"));
 }
 
+/* Those that no later version of the definition has said otherwise; new. */
+static json_t *limits_that_count(const json_t *value)
+{
+    const json_t *over = json_object_get(value, "over"), *limits = json_object_get(value, "limits");
+    json_t *left = json_object(), *limit;
+    const char *key;
+    json_object_foreach((json_t *)limits, key, limit)
+        if (!json_object_get(over, key))
+            json_object_set(left, key, limit);
+    return left;
+}
+
 bool limits_admits(struct run *run, const struct rondo_event *ev)
 {
     rondo_error err;
     const char *path = path_of(ev->value);
-    const json_t *limits = json_object_get(ev->value, "limits");
+    auto_json json_t *limits = limits_that_count(ev->value);
+    if (!json_is_object(json_object_get(ev->value, "limits")))
+        return false;
     const rondo_node *node = path && *path ? limits_node(run, path) : NULL;
-    return path && json_is_object(limits) && (!*path || node) && limits_check(run, node, limits, &err) == 0;
+    return path && (!*path || node) && limits_check(run, node, limits, &err) == 0;
 }
 
 static rondo_node *changed_copy(struct run *run, const rondo_node *node, uint64_t seq)
@@ -262,7 +287,7 @@ static rondo_node *changed_copy(struct run *run, const rondo_node *node, uint64_
 
 void limits_apply(struct run *run, struct rondo_event *ev)
 {
-    const json_t *limits = json_object_get(ev->value, "limits");
+    auto_json json_t *limits = limits_that_count(ev->value);
     const char *path = path_of(ev->value), *key;
     const rondo_node *node = *path ? limits_node(run, path) : NULL;
     rondo_node *changed = node ? changed_copy(run, node, ev->seq) : NULL;
@@ -270,7 +295,7 @@ void limits_apply(struct run *run, struct rondo_event *ev)
     run->has_new_limits = true;
     if (!node)
         run_read_limits(run, limits);
-    json_object_foreach((json_t *)limits, key, value)
+    json_object_foreach(limits, key, value)
         if (node)
             set(changed, row_of(key, false), json_integer_value(value));
     for (uint32_t slot = 0; slot < run->act_count; slot++) {

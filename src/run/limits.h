@@ -5,7 +5,9 @@
 
        path      of the definition, as "refine" or "outer.inner"; "" for the whole run
        limits    { maxIterations, maxFailures, patience, stallRepeats, timeoutMs, budgetMs, budgetTokens, budgetNano,
-                 budgetCalls }, those that change; of the run the last five */
+                 budgetCalls }, those that change; of the run the last five
+       over      those of them that no longer count, { NAME: true }: the run has moved to a definition that says
+                 something else (engine/migrate.h); left out when there are none */
 #ifndef RONDO_LIMITS_H
 #define RONDO_LIMITS_H
 
@@ -30,6 +32,10 @@ const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint6
 
 /* The node with this path in the definition of the run; NULL. */
 const rondo_node *limits_node(const struct run *run, const char *path);
+const rondo_node *limits_node_in(const rondo_node *holder, const char *path);
+
+/* What a node says itself; 0: nothing. */
+int64_t limits_value(const rondo_node *node, const char *key);
 
 /* Can a node, or the run (NULL), have these limits?  RONDO_EINVAL says which it has not, or what is wrong with one. */
 int limits_check(const struct run *run, const rondo_node *node, const json_t *limits, rondo_error *err);

@@ -68,7 +68,7 @@ static void copy_free(struct run *run, struct act *copy)
     mem_free(copy);
 }
 
-static struct act *find_copy(const struct act *act, uint32_t child, uint32_t ordinal)
+struct act *mend_find(const struct act *act, uint32_t child, uint32_t ordinal)
 {
     struct act *copy = act->kept;
     while (copy && (copy->child != child || copy->ordinal != ordinal))
@@ -194,7 +194,7 @@ static json_t *rows_of(struct way *way, struct act *act, uint32_t at);
 /* The rows of the copy of a child; empty: there is no such copy, or nothing in it is to be done again. */
 static json_t *rows_inside(struct way *way, const struct act *act, const struct place *place)
 {
-    struct act *copy = find_copy(act, place->child, place->ordinal);
+    struct act *copy = mend_find(act, place->child, place->ordinal);
     if (!copy)
         return json_array();
     mem_grow(&way->places, &way->cap, way->count, sizeof *way->places);
@@ -371,7 +371,7 @@ static bool admits_rows(const struct act *act, const json_t *rows);
 
 static bool admits_row(const struct act *act, const struct row *row)
 {
-    const struct act *copy = find_copy(act, row->child, row->ordinal);
+    const struct act *copy = mend_find(act, row->child, row->ordinal);
     if (row->how == MEND_INSIDE && (!copy || !admits_rows(copy, row->inside)))
         return false;
     if (act->node->kind == RONDO_KIND_EACH) {
@@ -466,7 +466,7 @@ static void apply_rows(struct run *run, struct act *act, const json_t *rows)
             put_back(run, act, &row);
         }
         if (row.how == MEND_INSIDE)
-            apply_rows(run, find_copy(act, row.child, row.ordinal), row.inside);
+            apply_rows(run, mend_find(act, row.child, row.ordinal), row.inside);
     }
     if (act->kind->recount)
         act->kind->recount(act);

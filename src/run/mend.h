@@ -35,6 +35,9 @@ void mend_keep(struct run *run, struct act *act);
 void mend_forget_kid(struct run *run, struct act *act, uint32_t child, uint32_t ordinal);
 void mend_forget(struct run *run, struct act *act);
 
+/* The copy of a child; NULL. */
+struct act *mend_find(const struct act *act, uint32_t child, uint32_t ordinal);
+
 /* A container begins with what its copy has; false: there is none. */
 bool mend_begin(struct run *run, struct act *act);
 

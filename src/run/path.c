@@ -6,6 +6,7 @@
 #include "run/act.h"
 #include "run/encore.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void put_ordinal(struct buf *buf, const char *before, uint32_t n, const char *after)
@@ -96,6 +97,19 @@ void path_put_id(struct buf *buf, const char *path)
         len = strcspn(path, "~^");
         buf_put(buf, path, len);
     }
+}
+
+/* In `wanted` the first attempt may have its number, too. */
+bool path_is_same(const char *path, const char *wanted)
+{
+    while (*wanted && (*path == *wanted || strncmp(wanted, "~0", 2) == 0)) {
+        bool is_first = strncmp(wanted, "~0", 2) == 0 && !isdigit((unsigned char)wanted[2]);
+        if (!is_first && *path != *wanted)
+            return false;
+        wanted += is_first ? 2 : 1;
+        path += is_first ? 0 : 1;
+    }
+    return *path == *wanted;
 }
 
 void path_put_plain(struct buf *buf, const char *path)

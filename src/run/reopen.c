@@ -4,6 +4,7 @@
    children that are containers themselves) and when the run is open again (for the leaves). */
 #include "run/reopen.h"
 
+#include "run/anew.h"
 #include "run/budget.h"
 #include "run/coordinator.h"
 #include "run/each.h"
@@ -589,6 +590,7 @@ struct row {
     struct act *act;
     uint32_t child, ordinal;
     uint16_t attempt;
+    const json_t *anew; // its effects, see anew.h; NULL: it goes on where it was
 };
 
 static bool get_number(const json_t *list, size_t i, int64_t max, int64_t *ret)
@@ -601,11 +603,14 @@ static bool get_number(const json_t *list, size_t i, int64_t max, int64_t *ret)
 static bool get_row(struct run *run, const json_t *list, struct row *ret)
 {
     int64_t slot, child, ordinal, attempt;
-    if (json_array_size(list) != 4 || !get_number(list, 0, (int64_t)run->act_count - 1, &slot) ||
+    const json_t *anew = json_array_get(list, 4);
+    if (json_array_size(list) < 4 || (anew && !json_is_array(anew)) ||
+        !get_number(list, 0, (int64_t)run->act_count - 1, &slot) ||
         !get_number(list, 1, UINT32_MAX, &child) || !get_number(list, 2, UINT32_MAX, &ordinal) ||
         !get_number(list, 3, UINT16_MAX, &attempt))
         return false;
-    *ret = (struct row){ run_act(run, (uint32_t)slot), (uint32_t)child, (uint32_t)ordinal, (uint16_t)attempt };
+    *ret = (struct row){ run_act(run, (uint32_t)slot), (uint32_t)child, (uint32_t)ordinal, (uint16_t)attempt,
+                         anew };
     return true;
 }
 
@@ -641,9 +646,25 @@ bool reopen_admits(struct run *run, const struct rondo_event *ev)
     return mend_admits(run, json_object_get(ev->value, "mended"));
 }
 
+/* What it has noted belongs to the work that it had. */
+static void begin_anew(struct run *run, struct kid *kid, const struct row *row)
+{
+    if (!row->anew)
+        return;
+    kid->asked &= (uint8_t)~ASKED_WHEN; // its condition may be another
+    if (kid->res.more)
+        run_drop(run, TAKE(kid->res.more->notes));
+    if (json_array_size(row->anew))
+        result_more(&kid->res)->did = json_incref((json_t *)row->anew);
+}
+
 /* What the attempt before came to stays until the next one starts, which is told of it. */
 static void put_kid_back(struct run *run, struct act *act, const struct row *row)
 {
+    if (act->node->kind == RONDO_KIND_EACH) {
+        begin_anew(run, each_put_back(act, row->ordinal, row->attempt), row);
+        return;
+    }
     struct kid *kid = &act->kids[row->child];
     bool is_next = row->attempt > kid->attempt;
     kid->attempt = row->attempt;
@@ -654,6 +675,7 @@ static void put_kid_back(struct run *run, struct act *act, const struct row *row
         kid->base = kid->attempt;
         kid->reopened = true;
     }
+    begin_anew(run, kid, row);
     if (act->node->kind == RONDO_KIND_GRAPH && act->node->children[row->child].review)
         review_reopen(run, act, row->child);
 }
@@ -685,6 +707,14 @@ static void renew_budgets(struct run *run, struct act *act)
         budget_renew(run, act);
 }
 
+void reopen_put_back(struct run *run, struct act *act, uint32_t child, uint32_t ordinal, uint16_t attempt,
+                     const json_t *anew)
+{
+    put_kid_back(run, act, &(struct row){ act, child, ordinal, attempt, anew });
+    if (act->kind->recount)
+        act->kind->recount(act);
+}
+
 void reopen_apply(struct run *run, struct rondo_event *ev)
 {
     size_t i;
@@ -699,12 +729,10 @@ void reopen_apply(struct run *run, struct rondo_event *ev)
             continue;
         if (has_failed(&row))
             renew_budgets(run, row.act);
-        if (row.act->node->kind == RONDO_KIND_EACH)
-            each_put_back(row.act, row.ordinal, row.attempt);
-        else
-            put_kid_back(run, row.act, &row);
+        put_kid_back(run, row.act, &row);
     }
     mend_apply(run, json_object_get(ev->value, "mended"));
+    anew_done(run, ev);
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);
         if (act->state == ACT_FREE)

@@ -11,7 +11,7 @@
 
        undone   the events that are left out, by seq: whoever applies the log later leaves them out too
        slots    the activations that are open again
-       kids     [slot, child, ordinal, attempt]: children that are put back
+       kids     [slot, child, ordinal, attempt]: children that are put back; a fifth: their work is another, see anew.h
        again    paths of those that had begun before, as they will be called
        limits   of the whole run, where they were changed
        goesOn   true: the run had not ended, only loops are open again; run_resumed follows
@@ -90,6 +90,10 @@ json_t *reopen_value(const struct reopen *reopen, struct run *run, json_t *undon
 
 /* These ends count; false: they did already. */
 bool reopen_leave(struct reopen *reopen, const json_t *slots);
+
+/* One child; anew: as the fifth of its row, NULL: there is none. */
+void reopen_put_back(struct run *run, struct act *act, uint32_t child, uint32_t ordinal, uint16_t attempt,
+                     const json_t *anew);
 
 bool reopen_admits(struct run *run, const struct rondo_event *ev);
 void reopen_apply(struct run *run, struct rondo_event *ev);

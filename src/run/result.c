@@ -39,6 +39,7 @@ static void outcome_unref(struct run *run, struct outcome *more)
     mem_free(more->by);
     run_drop(run, more->notes);
     run_drop(run, more->letters);
+    run_drop(run, more->did);
     mem_free(more->ledger);
     mem_free(more);
 }

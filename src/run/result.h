@@ -85,6 +85,7 @@ struct outcome {
     char *by;    // of a gate: who answered; NULL
     bool is_answer; // of a gate: a text is a result, too
     bool did_once;  // an agent of class `once` completed, or in it
+    json_t *did; // of one that is to begin anew since its work was changed: its effects of class `once`, texts; NULL
     json_t *notes, *letters; // of an agent that was cancelled: what it has noted and was given of messages; NULL
     struct kid *steps; // results of inner steps, owned
     uint32_t step_count;

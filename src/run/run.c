@@ -68,6 +68,7 @@ void run_clear(struct run *run)
     mem_free(run->held_loops);
     mem_free(run->limited);
     json_decref(run->within);
+    json_decref(run->changed);
     mem_free(run->session);
     mem_free(run->summary);
     json_decref(run->always);

@@ -109,6 +109,7 @@ struct act {
     bool drains;     // what is in its box is to be given to it now
     int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0
     bool warns;      // it has been woken so often that somebody is to be told
+    json_t *did;    // agent: effects of class `once` that earlier attempts had, before its work was changed; NULL
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
     uint32_t asked, asking; // how many, and of those without an answer
@@ -230,6 +231,8 @@ struct run {
         bool holds;
     } *held_loops;
     uint32_t held_loop_count, held_loop_cap;
+    uint64_t migrated;    // the run came to this definition after that event
+    json_t *changed;      // paths of steps whose work is another since then, until it is taken up; NULL
     struct limited *limited; // run/limits.h
     uint32_t limited_count, limited_cap;
     bool has_mended;         // some child may begin with what an earlier attempt has left (run/mend.h)

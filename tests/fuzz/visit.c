@@ -146,8 +146,11 @@ static int rehearse(struct running *r)
 static int move(struct running *r)
 {
     rondo_error err;
-    return r->status != RONDO_STATUS_COMPLETED && flows_migrate(r->engine, r->flow, r->flow, r->id, &err) < 0
-               ? running_fail(r, &err) : EXIT_OK;
+    struct flows_move move = { 0 };
+    bool has_failed = r->status != RONDO_STATUS_COMPLETED &&
+                      flows_migrate(r->engine, r->flow, r->flow, r->id, false, &move, &err) < 0;
+    flows_move_clear(&move);
+    return has_failed ? running_fail(r, &err) : EXIT_OK;
 }
 
 static int go_on(struct running *r)

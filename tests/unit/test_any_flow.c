@@ -814,7 +814,7 @@ static void play_migrated(rondo_node *old, rondo_node *node, size_t stop)
     char *log = rondo_run_save(run, &len);
     rondo_run_close(run);
     CHECK_INT(saved_read(log, len, &from, &err), 0);
-    if (migrate_log(engine, old, node, from.journal, to.journal, &err) < 0)
+    if (migrate_log(engine, old, node, from.journal, to.journal, NULL, &err) < 0)
         FAIL("after event %zu: %s", stop, err.message);
     CHECK_INT(saved_put(&moved, to.journal, node, from.id, stop, &err), 0);
     if (rondo_run_recover(engine, node, moved.data, moved.len, NULL, &run, &err) < 0)

@@ -407,6 +407,12 @@ TEST(a_stored_run_goes_on_with_its_own_definition)
     CHECK_INT(rondo_flow_resume(site.engine, flow, "r1", NULL, &run, &err), RONDO_EMISMATCH);
     CHECK_STR(err.message, "run r1 was started with another version of the workflow: step 'b.x' changed in "
                            "`instructions`");
+    rondo_node *node = rondo_flow_node(flow); // its shape is the same
+    CHECK_INT(rondo_run_resume(site.engine, node, "r1", NULL, &run, &err), RONDO_EMISMATCH);
+    CHECK_STR(err.message, "run r1 was started with another version of the workflow: step 'b.x' changed in "
+                           "`instructions`");
+    CHECK_INT(rondo_run_look(site.engine, node, "r1", &run, &err), RONDO_EMISMATCH);
+    rondo_node_unref(node);
     rondo_flow_free(flow);
     if (rondo_flow_stored(site.engine, "r1", NULL, &flow, &err) < 0 ||
         rondo_flow_resume(site.engine, flow, "r1", NULL, &run, &err) < 0)

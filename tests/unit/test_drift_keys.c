@@ -128,6 +128,16 @@ static bool has_all_started(const char *path, void *user)
     return *(bool *)user;
 }
 
+static int standing_of_all(const char *path, void *user)
+{
+    return *(bool *)user ? DRIFT_ENDED : DRIFT_BEGINS;
+}
+
+static struct drift_past past_of_all(bool *has_started)
+{
+    return (struct drift_past){ has_all_started, has_all_started, standing_of_all, has_all_started, has_started };
+}
+
 /* A run that is through with everything may not move, one that has not begun a step may; what the file says
    beside its steps is fixed in both, but for what is asked at the end. */
 static void check_rule(struct subject *s, const struct spot *spot, struct drift *drift)
@@ -141,10 +151,11 @@ static void check_rule(struct subject *s, const struct spot *spot, struct drift 
         is_of_file = is_of_file || !*drift->list[i].path;
         is_only_more = is_only_more && drift->list[i].kind == DRIFT_ADDED;
     }
-    if (drift_allows(drift, &(struct drift_past){ .started = has_all_started, .user = &all }) && !is_free &&
+    struct drift_past through = past_of_all(&all), fresh = past_of_all(&none);
+    if (drift_allows(drift, &through) && !is_free &&
         !is_only_more)
         FAIL("%s: %s of '%s' may change though everything has started", s->name, spot->key, spot->path);
-    if (!drift_allows(drift, &(struct drift_past){ .started = has_all_started, .user = &none }) && !is_of_file)
+    if (!drift_allows(drift, &fresh) && !is_of_file)
         FAIL("%s: %s of '%s' may not change though nothing has started", s->name, spot->key, spot->path);
 }
 

@@ -389,10 +389,10 @@ TEST(a_fork_in_a_store_shares_what_came_before)
     CHECK_INT(rondo_run_wait(run, &err), 0);
     rondo_run_close(run);
     struct cut_changes changes = { .input = changed };
-    CHECK_INT(cut_in_store(engine, node, "parent", "s.x", &changes, NULL, &id, &err), RONDO_ENOTFOUND);
-    CHECK_INT(cut_in_store(engine, node, "nobody", "s.b", &changes, NULL, &id, &err), RONDO_ENOTFOUND);
+    CHECK_INT(cut_in_store(engine, node, "parent", "s.x", &changes, NULL, NULL, &id, &err), RONDO_ENOTFOUND);
+    CHECK_INT(cut_in_store(engine, node, "nobody", "s.b", &changes, NULL, NULL, &id, &err), RONDO_ENOTFOUND);
     CHECK_NULL(id);
-    if (cut_in_store(engine, node, "parent", "s.b", &changes, NULL, &id, &err) < 0)
+    if (cut_in_store(engine, node, "parent", "s.b", &changes, NULL, NULL, &id, &err) < 0)
         FAIL("%s", err.message);
     CHECK_INT(rondo_run_resume(engine, node, id, NULL, &run, &err), 0);
     CHECK_INT(rondo_run_wait(run, &err), 0);
