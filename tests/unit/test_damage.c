@@ -101,15 +101,6 @@ static unsigned char *first_record(unsigned char *log)
     return log + (at - log);
 }
 
-static uint64_t first_sum(const unsigned char *log)
-{
-    const unsigned char *at = log + 14;
-    uint64_t len = get_varint(&at);
-    at += len;
-    len = get_varint(&at);
-    return hash_bytes(get_u64(log + 6), (const char *)at, len);
-}
-
 static void mend_from(unsigned char *records, size_t len, uint64_t chain)
 {
     const unsigned char *at = records, *end = at + len;
@@ -128,7 +119,7 @@ static void mend_from(unsigned char *records, size_t len, uint64_t chain)
 static void mend_sums(unsigned char *log, size_t len)
 {
     unsigned char *records = first_record(log);
-    mend_from(records, len - (size_t)(records - log), first_sum(log));
+    mend_from(records, len - (size_t)(records - log), hash_bytes(0, log, (size_t)(records - log)));
 }
 
 /* An error, or a run that can be pulled to an end, or for a while. */
