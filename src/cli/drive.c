@@ -404,7 +404,7 @@ static void ask_person(struct drive *d)
     auto_buf struct buf question = { 0 };
     if (!d->gates.is_asked)
         end_prompt(d); // somebody else has answered the one before
-    if (!gates_put(&d->gates, &question, d->term.is_utf8))
+    if (!gates_put(&d->gates, &question, &d->term))
         return;
     keyboard_listen();
     screen_above(&d->screen, question.data, question.len);

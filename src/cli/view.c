@@ -819,15 +819,6 @@ static void put_head(struct line *line, struct buf *out)
 
 /* ---- what the summary adds --------------------------------------------------------------------------------------- */
 
-/* How much of a line that is too long goes into the first one: up to a blank, if there is one. */
-static size_t fit_words(const char *line, size_t len, size_t room)
-{
-    size_t fits = show_fit(line, len, room), at = fits;
-    while (fits < len && at > fits / 2 && line[at] != ' ')
-        at--;
-    return fits < len && line[at] == ' ' && at ? at : fits;
-}
-
 /* The line behind `at`, if it is only a caret; 0: it is not.  How far it is indented goes to *ret. */
 static size_t caret_line(const struct buf *text, size_t at, size_t *ret)
 {
@@ -889,7 +880,7 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
             end += 1 + under;
             continue;
         }
-        end = at + fit_words(clean.data + at, end - at, room);
+        end = at + show_fit_words(clean.data + at, end - at, room);
         line_add(line, STYLE_NONE, indent);
         line_style(line, style);
         buf_put(&line->text, clean.data + at, end - at);
