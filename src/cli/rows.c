@@ -170,6 +170,11 @@ int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns)
     return time_ns - rows->idle_ns;
 }
 
+int64_t rows_length_ns(const struct rows *rows, int64_t time_ns)
+{
+    return rows_driven_ns(rows, time_ns) - rows->first_ns;
+}
+
 const json_t *row_item(const struct row *row)
 {
     return row->is_item && !row_is_call(row) ? json_array_get(row->up->values, row->ordinal) : NULL;
@@ -870,8 +875,9 @@ static void begin_anew(struct row *row, int64_t now_ns)
 static void on_forked(struct rows *rows, const rondo_event *ev)
 {
     rows->start_ns = ev->time_ns;
+    rows->first_ns = rows_driven_ns(rows, ev->time_ns);
     usage_add(&rows->inherited, &rows->root->usage);
-    begin_anew(rows->root, rows_driven_ns(rows, ev->time_ns));
+    begin_anew(rows->root, rows->first_ns);
 }
 
 /* An item that never begins has a row where all are wanted, or when it says why. */
@@ -895,7 +901,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
     rows->idle_ns += is_taken_up(ev) ? ev->num : 0;
     switch (ev->type) {
     case RONDO_EV_WORKFLOW_START:
-        rows->start_ns = ev->time_ns;
+        rows->start_ns = rows->first_ns = ev->time_ns;
         rows->root->state = ROW_RUNNING;
         rows->id = rondo_run_id(rondo_event_run(ev));
         break;

@@ -68,6 +68,7 @@ struct rows {
     bool keeps_all; // also items that ended long ago, or never began, and all passes
     bool shows_best; // a loop that has ended with its best pass has the kids of that one
     int64_t start_ns, end_ns; // start_ns: of a fork, since it is one; end_ns: 0 while it runs
+    int64_t first_ns;         // start_ns without the time in which nobody drove the run
     int64_t last_ns;          // of the last event
     int64_t idle_ns;          // how long nobody drove the run
     rondo_usage inherited;    // what others had spent when it was forked: not in the root's usage
@@ -99,6 +100,9 @@ bool row_is_short(const struct row *row);
 
 /* A moment of the run, as rows have it: the time in which nobody drove the run does not count. */
 int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns);
+
+/* How long the run has taken up to a moment of it, since it began or was forked. */
+int64_t rows_length_ns(const struct rows *rows, int64_t time_ns);
 
 /* How long it has taken so far, with all its tries; it has begun.  now_ns: by rows_driven_ns(). */
 int64_t row_elapsed_ns(const struct row *row, int64_t now_ns);

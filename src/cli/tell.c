@@ -121,7 +121,7 @@ static void put_title(struct buf *out, const struct tell *tell, const rondo_even
 static void put_status(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     buf_printf(out, " %s", rondo_status_text(rondo_event_status(ev)));
-    put_length(out, ev->time_ns - tell->rows->start_ns);
+    put_length(out, rows_length_ns(tell->rows, ev->time_ns));
 }
 
 static void put_pass(struct buf *out, const struct tell *tell, const rondo_event *ev)

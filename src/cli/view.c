@@ -804,7 +804,7 @@ static void put_head(struct line *line, struct buf *out)
         buf_puts(&line->text, rows->end_ns ? rondo_status_text(rows->status) : view->idle);
     }
     line_gap(line, STYLE_NONE);
-    view_put_time(&line->text, (rows->end_ns ? rows->end_ns : view->now_ns) - rows->start_ns);
+    view_put_time(&line->text, rows_length_ns(rows, rows->end_ns ? rows->end_ns : view->now_ns));
     if (all > 1) {
         line_gap(line, STYLE_NONE);
         buf_printf(&line->text, "%u/%u steps", ended, all);

@@ -468,7 +468,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         return rc;
     }
     run->kept_seq = run->core.seq;
-    run->summed_gates = reopens ? ~run->core.gate_moves : run->core.gate_moves; // then its row says that it has ended
+    run->summed_gates = goes_on ? ~run->core.gate_moves : run->core.gate_moves; // its row does not know that it does
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)

@@ -366,6 +366,9 @@ int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const ro
 int runs_catch_up(rondo_run *run, rondo_error *err);
 int runs_pass_over(rondo_run *run, rondo_error *err);
 
+/* Of what its row has: how long no process drove it, since it began or was forked. */
+#define STORED_IDLE "idleNs"
+
 /* A new run's place in the engine's store; then the run is stored. */
 int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,
                  rondo_error *err);

@@ -286,6 +286,17 @@ look resume --quiet last
 same "times are without the time in which nobody drove the run" \
     "$("$RONDO" history last again --json | jq -c '[.durationMs < 1500]' | tr '\n' ' ')" "[true] [true] "
 same "of the loop as well" "$("$RONDO" show last --json | jq '.steps[0].durationMs < 1900')" true
+look show last
+same "of the run" "$(sed -n 's/^.* paused  completed  \([0-9]*\)\(ms\|\.[0-9]s\)  .*/\1\2/p' out | grep -cE '^([0-9]+ms|1\.[0-9]s)$')" 1
+look runs --limit 1
+same "and in the list" "$(grep -cE '  ([0-9]+ms|1\.[0-9]s)  completed  paused' out)" 1
+look events last
+same "and at its end" "$(grep -cE 'workflow_end completed \(([0-9]+ms|1\.[0-9]s)\)' out)" 1
+look fork last --at again.1
+sleep 1
+look resume --quiet last
+look runs --limit 1
+same "a fork has no time before it" "$(grep -cE '  [0-9]+ms  completed  paused' out)" 1
 
 # ---- replay and fork ---------------------------------------------------------------------------------
 
