@@ -498,8 +498,8 @@ static void collect_passes(struct frame *f, const struct row *loop, uint32_t up,
     for (uint32_t i = from; i < past->count; i++)
         add_pass(f, loop, &past->list[i], up, depth);
     uint64_t gone = (uint64_t)(passes_last(past)->number + 1) - (past->count - from);
-    f->passes_gone += gone;
-    f->has_gone = f->has_gone || gone;
+    f->passes_gone += f->list[up].is_inner ? 0 : gone;
+    f->has_gone = f->has_gone || f->passes_gone;
 }
 
 static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
@@ -728,18 +728,26 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
     line_end(line, out);
 }
 
+/* The steps of an item are not counted beside it, nor its passes: an item that has no row counts once. */
+static bool is_counted(const struct shown *s)
+{
+    return !s->on && (!s->is_inner || (s->row->is_item && !s->pass));
+}
+
 /* Rows that had no place, counted by how they are. */
 static void put_others(struct line *line, const struct frame *f, struct buf *out)
 {
-    uint64_t counts[COUNT(f->rowless)], all = f->count - f->on + f->passes_gone, passes = f->passes_gone;
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        counts[i] = f->rowless[i];
-        all += counts[i];
-    }
+    uint64_t counts[COUNT(f->rowless)], passes = f->passes_gone;
+    memcpy(counts, f->rowless, sizeof counts);
     for (uint32_t i = 0; i < f->count; i++) {
-        counts[f->list[i].state] += !f->list[i].on && !f->list[i].pass;
-        passes += !f->list[i].on && f->list[i].pass;
+        counts[f->list[i].state] += is_counted(&f->list[i]) && !f->list[i].pass;
+        passes += is_counted(&f->list[i]) && f->list[i].pass;
     }
+    uint64_t all = passes;
+    for (size_t i = 0; i < COUNT(counts); i++)
+        all += counts[i];
+    if (!all)
+        return;
     line_style(line, STYLE_DIM);
     buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";

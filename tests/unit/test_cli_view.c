@@ -312,6 +312,23 @@ TEST(items_that_are_shown_and_those_that_are_counted_are_all)
     CHECK_INT(others(&l, "done"), 200);
 }
 
+/* Not with their steps, of which there may be many. */
+TEST(items_that_are_not_shown_are_counted_as_items)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 }, next = { "next", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, EACH("all", SEQ(NULL, bot_node(&work), bot_node(&next)), .max_concurrency = 9),
+               "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]", 80);
+    l.view.height = 12;
+    while (look_next(&l)) {
+        int more = others(&l, "more");
+        CHECK_INT(more, others(&l, "to come") + others(&l, "running") + others(&l, "done"));
+        if (more)
+            CHECK_INT(item_lines(look_plain(&l)) + more, 20);
+    }
+    CHECK_INT(others(&l, "done"), 20 - item_lines(look_plain(&l)));
+}
+
 TEST(an_each_shows_items_at_work_and_counts_the_others)
 {
     struct bot work = { "work", ECHO, .delay_ms = 10 };
