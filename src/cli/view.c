@@ -148,6 +148,20 @@ static void line_pad(struct line *line, size_t width)
         buf_putc(&line->text, ' ');
 }
 
+static const char *dots(const struct line *line)
+{
+    return line->view->term->is_utf8 ? "\u2026" : "~";
+}
+
+static void line_cut(struct line *line, size_t width)
+{
+    struct buf *text = &line->text;
+    if (line_width(line) <= width)
+        return;
+    text->len = show_fit(text->data, text->len, width - 1);
+    buf_puts(text, dots(line));
+}
+
 static void put_piece(struct line *line, uint32_t i, size_t fits, struct buf *out)
 {
     const struct term *term = line->view->term;
@@ -174,7 +188,7 @@ static void line_end(struct line *line, struct buf *out)
     for (uint32_t i = 0; i < line->count; i++)
         put_piece(line, i, fits, out);
     if (is_cut)
-        buf_puts(out, term->is_utf8 ? "\u2026" : "~");
+        buf_puts(out, dots(line));
     buf_putc(out, '\n');
     buf_clear(&line->text);
     line->count = 0;
@@ -484,15 +498,26 @@ static void add_pass(struct frame *f, const struct row *loop, const struct pass_
                                  .state = (uint8_t)state, .is_inner = up != NOBODY && f->list[up].is_inner });
 }
 
-/* Of a loop at work the last passes that have ended, of one that gives its best pass that one. */
+/* The pass that a loop which has ended is told by: the one whose answer it gives, or the failed one with which a step
+   that repeats itself missed what it was for.  NULL: its row, or those in it, say all. */
+static const struct pass_seen *telling_pass(const struct row *loop)
+{
+    const struct pass_seen *best = passes_find(&loop->past, row_best_pass(loop)), *last = passes_last(&loop->past);
+    bool has_missed = row_is_short(loop) || (loop->state == ROW_FAILED && row_is_origin(loop));
+    if (best || !last || speaker(loop) == loop)
+        return best;
+    return has_missed && last->status == RONDO_STATUS_FAILED ? last : NULL;
+}
+
+/* Of a loop at work the last passes that have ended. */
 static void collect_passes(struct frame *f, const struct row *loop, uint32_t up, unsigned depth)
 {
     const struct passes *past = &loop->past;
-    const struct pass_seen *best = row_is_open(loop) ? NULL : passes_find(past, row_best_pass(loop));
+    const struct pass_seen *one = row_is_open(loop) ? NULL : telling_pass(loop);
     uint32_t most = f->list[up].is_inner ? PASSES_INNER : f->view->height ? (uint32_t)f->view->height : PASSES_MAX;
     uint32_t from = past->count - MIN(past->count, most);
-    if (best)
-        add_pass(f, loop, best, up, depth);
+    if (one)
+        add_pass(f, loop, one, up, depth);
     if (!row_is_open(loop) || !past->count)
         return;
     for (uint32_t i = from; i < past->count; i++)
@@ -656,6 +681,8 @@ static void put_label(struct line *line, const struct shown *s, size_t width)
                      : row_is_open(row)                                        ? STYLE_BOLD
                                                                                : STYLE_NONE);
     put_shown(line, s);
+    if (row->is_item) // its value may be long
+        line_cut(line, width);
     line_style(line, STYLE_NONE);
     line_pad(line, width);
 }

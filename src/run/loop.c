@@ -24,6 +24,7 @@
 #include "run/budget.h"
 #include "run/detect.h"
 #include "run/kinds.h"
+#include "run/limits.h"
 #include "run/mend.h"
 #include "run/must_hold.h"
 #include "run/pass_text.h"
@@ -41,7 +42,7 @@
 /* Files are told in Zenflow's words, with what was waited for. */
 static enum plan fail_at_cap(struct run *run, const struct act *act, struct rondo_event *ev)
 {
-    const struct node_loop *def = &act->node->loop;
+    const struct node_loop *def = &limits_of(run, act->node)->loop;
     bool judged = loop_role(act, ROLE_JUDGE), both = def->until && judged;
     if (act->node->flow && !loop_is_machine(act))
         return decide_fail(run, act, RONDO_ELIMIT, ev, "loop '%s' exhausted %lld iterations: %s%s%s",
@@ -49,7 +50,7 @@ static enum plan fail_at_cap(struct run *run, const struct act *act, struct rond
                            both ? " and " : "",
                            judged ? "untilAgent never held" : def->until ? " never held" : "it never ended");
     return decide_fail(run, act, RONDO_ELIMIT, ev, "%s '%s' reached its cap of %lld passes",
-                       rondo_kind_text(act->node->kind), act->node->name, (long long)act->node->loop.cap);
+                       rondo_kind_text(act->node->kind), act->node->name, (long long)def->cap);
 }
 
 /* loop_end was applied: how the step ends follows from the reason. */

@@ -51,6 +51,7 @@ replays "a failed run with a raised cap"
 begin 1 fails.yaml
 raise "a cap that is too small again" 1 "" l:maxIterations=3
 ended "too small again" "max_iterations 3 3"
+says "loop 'l' exhausted 3 iterations"
 raise "and raised once more" 0 "pass 3" l:maxIterations=4
 calls "raised twice" "l.0:1 l.1:1 l.2:1 l.3:1"
 replays "a run with a cap that was raised twice"

@@ -143,5 +143,16 @@ F
 "$RONDO" run --store s.db --json both.yaml >out 2>err
 same "until comes before maxFailures" "$? $(jq -r 'select(.type == "loop_end").data.reason' out)" "0 until"
 
+# ---- a step that repeats itself, at its cap: its own error does not say why its last pass failed -------------------
+flow tests.yaml <<'F'
+name: tests
+steps: [ { id: mend, run: 'echo "2 tests failed" >&2; exit 1', loop: { maxIterations: 2, onError: continue, delay: 1ms, until: "status == 'completed'" } } ]
+F
+"$RONDO" run --store s.db tests.yaml >out 2>err
+same "the summary shows the pass that failed last" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err) $(grep -c '✗ pass 1' err)" "1 0"
+sed -i 's/, delay/, onMaxIterations: returnLast, delay/' tests.yaml
+"$RONDO" run --store s.db tests.yaml >out 2>err
+same "also where the cap is no failure" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err)" 1
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

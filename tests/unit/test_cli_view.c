@@ -209,6 +209,18 @@ TEST(a_loop_has_a_line_of_scores_and_its_budget)
                                  "  4.9k tokens  $0.049\n") != NULL);
 }
 
+TEST(values_of_items_are_cut_before_their_times)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, EACH("all", bot_node(&work)), "[\"a name that is longer than two fifths\", \"b\"]", 60);
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  10ms\n"
+                              "\u2713 all                       10ms  2 of 2 items\n"
+                              "  \u2713 [1] a name that is \u2026    10ms  a name that is longer tha\u2026\n"
+                              "  \u2713 [2] b                   10ms  b\n");
+}
+
 TEST(the_summary_shows_the_pass_whose_answer_is_given)
 {
     struct bot add = { "draft", ADD, 1, .delay_ms = 10, .also = spend };
