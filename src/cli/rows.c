@@ -165,6 +165,12 @@ int row_state(const struct row *row)
     return row->state == ROW_PENDING && up && up->state >= ROW_DONE ? ROW_SKIPPED : row->state;
 }
 
+const struct row *row_speaker(const struct row *row)
+{
+    const struct row *body = row_is_loop(row) && row->kid_count ? row->kids[ROLE_BODY] : NULL;
+    return body && !row_is_seen(body) && node_is_leaf(body->node) ? body : row;
+}
+
 int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns)
 {
     return time_ns - rows->idle_ns;

@@ -117,6 +117,9 @@ int64_t row_best_pass(const struct row *row);
    one pass, in the order of the rows. */
 void rows_loops(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
 
+/* Who speaks in a row: the step, or the one that a loop repeats under its own name. */
+const struct row *row_speaker(const struct row *row);
+
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);
 

@@ -160,7 +160,7 @@ TEST(questions_are_written_in_lines_that_fit)
 {
     struct gate_open open[] = {
         { .path = "a", .place = "a", .ask = "May the first part go out to everybody?" },
-        { .path = "b", .place = "b", .ask = "\u65e5\u672c\u8a9e\u306e\u8cea\u554f\u306f\u3068\u3066\u3082\u9577\u3044" },
+        { .path = "b", .place = "b", .ask = "\u65e5\u672c\u8a9e\u306e\u8cea\u554f\u306f\u3068\u3066\u3082" },
     };
     struct gates gates = { .open = open, .count = 2 };
     struct term term = { .is_utf8 = true, .width = 24 };
