@@ -109,7 +109,7 @@ static void put_facts(struct buf *out, const rondo_result *res, const json_t *en
         view_put_passes(out, res->passes, res->reason);
     }
     if (res->reason && res->best >= 0)
-        buf_printf(out, ", best %lld with %g", (long long)res->best + 1, res->score);
+        buf_printf(out, ", best: pass %lld with %g", (long long)res->best + 1, res->score);
     put_usage(out, "  ", &res->usage);
     if (!usage_is_none(&res->lost))
         put_usage(out, "  lost ", &res->lost);

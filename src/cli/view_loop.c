@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/view.h"
+#include "run/end_text.h"
 
 #define MS         1000000ll // nanoseconds
 #define BAR_MAX    10  // cells of a progress bar
@@ -58,7 +59,8 @@ void view_loop_put_passes(struct line *line, const struct row *row)
     line_gap(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE);
     if (!open) {
         view_put_passes(out, row->passes, row->reason);
-        buf_puts(out, row_is_short(row) ? "; until did not hold" : "");
+        if (row_is_short(row))
+            buf_printf(out, "; %s did not hold", end_goal(row->node));
     } else {
         buf_printf(out, "pass %lld", (long long)row->pass + 1);
     }

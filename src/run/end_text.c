@@ -285,10 +285,8 @@ json_t *end_bound(const struct loop_end *end)
 
 /* ---- the sentence --------------------------------------------------------------------------------------------- */
 
-/* What the loop waits for; NULL: it ends in some other way. */
-static const char *goal(const struct loop_end *end)
+const char *end_goal(const rondo_node *node)
 {
-    const rondo_node *node = end->node;
     if (!node_is_loop(node) || node->kind == RONDO_KIND_MACHINE)
         return NULL;
     bool has_node = node->count > ROLE_UNTIL && node->children[ROLE_UNTIL].node;
@@ -299,12 +297,12 @@ static const char *goal(const struct loop_end *end)
 
 bool end_waits(const struct loop_end *end)
 {
-    return goal(end) != NULL;
+    return end_goal(end->node) != NULL;
 }
 
 bool end_is_short(const struct loop_end *end)
 {
-    return end->reason < COUNT(rows) && rows[end->reason].is_short && goal(end);
+    return end->reason < COUNT(rows) && rows[end->reason].is_short && end_goal(end->node);
 }
 
 /* A loop that one thing in several passes made what it is names the one whose answer counts. */
@@ -337,5 +335,5 @@ void end_put(struct buf *out, const struct loop_end *end)
     put_bound(out, end);
     put_best(out, end);
     if (end_is_short(end))
-        buf_printf(out, "; %s did not hold", goal(end));
+        buf_printf(out, "; %s did not hold", end_goal(end->node));
 }

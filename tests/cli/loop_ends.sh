@@ -154,5 +154,16 @@ sed -i 's/, delay/, onMaxIterations: returnLast, delay/' tests.yaml
 "$RONDO" run --store s.db tests.yaml >out 2>err
 same "also where the cap is no failure" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err)" 1
 
+# ---- the words of the file in the summary, too --------------------------------------------------------------------
+flow never.yaml <<'F'
+name: never
+agents:
+  w: { script: [ x ] }
+  judge: { script: [ { result: { done: false } } ], resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+steps: [ { id: l, agent: w, loop: { maxIterations: 2, untilAgent: judge, onMaxIterations: returnLast } } ]
+F
+"$RONDO" run --store s.db never.yaml >out 2>err
+same "untilAgent is no until" "$(grep -c '; untilAgent did not hold' err) $(grep -c 'until did' err)" "2 0"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
