@@ -474,16 +474,6 @@ static int check_step(const struct told *p, const rondo_node *node)
     return command_fail(p->r->line->command, "loop '%s' has no step '%s'", loop, p->step);
 }
 
-/* The loop itself, in whichever try. */
-static bool is_loop_path(const char *path, const char *loop)
-{
-    size_t len = strlen(loop);
-    if (strncmp(path, loop, len) != 0)
-        return false;
-    const char *rest = path + len;
-    return !*rest || (*rest == '~' && !rest[1 + strspn(rest + 1, "0123456789")]);
-}
-
 /* A row is used again for the same loop in the next pass of one around it: what it has is copied as it comes. */
 static void note_passes(struct told *p, const rondo_event *ev, const struct row *row)
 {
@@ -518,7 +508,7 @@ static void read_events(struct told *p, struct items *items)
         const struct row *row = before ? before : rows_find(rows, ev);
         items_event(items, ev, row);
         heard_event(&p->heard, ev);
-        if (is_loop_path(rondo_event_path(ev), items->loop))
+        if (path_is_of(rondo_event_path(ev), items->loop))
             note_passes(p, ev, row);
     }
     rows_free(rows);

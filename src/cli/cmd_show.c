@@ -23,7 +23,7 @@ static json_t *loop_end(struct running *r, const char *path)
     const rondo_event *ev;
     json_t *end = NULL;
     while ((ev = rondo_run_next(r->run))) {
-        if (ev->type != RONDO_EV_LOOP_END || strcmp(rondo_event_path(ev), path) != 0)
+        if (ev->type != RONDO_EV_LOOP_END || !path_is_of(rondo_event_path(ev), path))
             continue;
         json_decref(end);
         end = loop_end_value(ev);

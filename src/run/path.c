@@ -98,6 +98,13 @@ void path_put_id(struct buf *buf, const char *path)
     }
 }
 
+bool path_is_of(const char *path, const char *wanted)
+{
+    auto_buf struct buf id = { 0 };
+    path_put_id(&id, path);
+    return strcmp(path, wanted) == 0 || strcmp(buf_text(&id), wanted) == 0;
+}
+
 void path_put_plain(struct buf *buf, const char *path)
 {
     size_t start = buf->len;

@@ -154,6 +154,16 @@ sed -i 's/, delay/, onMaxIterations: returnLast, delay/' tests.yaml
 "$RONDO" run --store s.db tests.yaml >out 2>err
 same "also where the cap is no failure" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err)" 1
 
+# ---- of several tries the last one --------------------------------------------------------------------------------
+flow tries.yaml <<'F'
+name: tries
+steps:
+  - { id: l, run: 'echo x; [ -e second ] || { touch second; exit 1; }', retry: { attempts: 2, delay: 1ms }, loop: { maxIterations: 2 } }
+F
+"$RONDO" run --store s.db tries.yaml >out 2>err
+same "show has the end of the last try" "$("$RONDO" show --store s.db last l | sed -n 2p)" \
+    "max_iterations: the cap was reached (maxIterations: 2)"
+
 # ---- the words of the file in the summary, too --------------------------------------------------------------------
 flow never.yaml <<'F'
 name: never
