@@ -86,3 +86,17 @@ int limit_option_read(const struct texts *given, json_t **ret, rondo_error *err)
     *ret = all;
     return 0;
 }
+
+void limit_option_put_named(struct buf *out, const char *name, int64_t value)
+{
+    const struct limit *limit = NULL;
+    for (size_t i = 0; i < COUNT(limits) && !limit; i++)
+        limit = strcmp(limits[i].name, name) == 0 ? &limits[i] : NULL;
+    buf_printf(out, "%s=", limit ? limit->key : name);
+    if (limit && limit->kind == TIME_OF)
+        duration_put(out, value);
+    else if (limit && limit->kind == MONEY_OF)
+        buf_printf(out, "%.9g", (double)value / 1e9);
+    else
+        buf_printf(out, "%lld", (long long)value);
+}
