@@ -15,7 +15,8 @@ static bool means_loop(const struct heard *heard, const char *address)
     auto_buf struct buf plain = { 0 };
     path_put_plain(&plain, heard->loop);
     const char *dot = strrchr(buf_text(&plain), '.');
-    return path_is_of(address, heard->loop) || strcmp(buf_text(&plain), address) == 0 || (dot && strcmp(dot + 1, address) == 0);
+    return path_is_of(address, heard->loop) || strcmp(buf_text(&plain), address) == 0 ||
+           (dot && strcmp(dot + 1, address) == 0);
 }
 
 static void add(struct heard *heard, const json_t *message, const char *key, json_t *what)

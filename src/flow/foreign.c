@@ -3,8 +3,8 @@
    The names come from workflow files of GitHub Actions, Argo, Airflow, Dagu, Archon, Conductor, Mastra, docker agent
    and CrewAI, from the loops of ADK, AgentEnsemble and Agents.KT, and from Python, JavaScript, Jinja and the shell.
 
-   A row has the words that mean the same.  Of several rows with a word the first counts whose key the table has.  So a row for one table comes before those for
-   any, and a command is `run` where that is a key, else an agent. */
+   A row has the words that mean the same.  Of several rows with a word the first counts whose key the table has.  So a
+   row for one table comes before those for any, and a command is `run` where that is a key, else an agent. */
 #include "flow/foreign.h"
 
 #include "flow/fields.h"
