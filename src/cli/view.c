@@ -9,6 +9,7 @@
 #include "cli/styled_line.h"
 #include "cli/view_loop.h"
 #include "cli/where.h"
+#include "run/end_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,7 @@ void view_put_passes(struct buf *out, int64_t passes, int reason)
 {
     buf_printf(out, "%lld pass%s", (long long)passes, passes == 1 ? "" : "es");
     if (reason)
-        buf_printf(out, ", %s", rondo_reason_text(reason));
+        buf_printf(out, ", %s", end_word(reason));
 }
 
 /* The last thing it said; of what failed only where the failure began. */

@@ -181,7 +181,7 @@ static void put_oscillating(struct buf *out, const struct loop_end *end)
 
 static void put_cap(struct buf *out, const struct loop_end *end)
 {
-    buf_puts(out, "the cap was reached");
+    put_behind(out, "it was reached after", end);
 }
 
 /* The step's own error says why: "until of loop 'x' failed in pass 3: ...". */
@@ -219,7 +219,7 @@ enum bound { NO_BOUND, BOUND_INT, BOUND_WIDE, BOUND_TEXT, BOUND_BUDGET };
 
 static const struct row {
     const char *rule; // its key in a file; NULL: nobody wrote it
-    const char *word; // that the sentence begins with; NULL: the reason's
+    const char *word; // for people, that the sentence begins with; NULL: the reason's
     void (*put)(struct buf *, const struct loop_end *);
     uint8_t bound; // enum bound: what stands at `at` of struct node_loop
     size_t at;
@@ -239,7 +239,7 @@ static const struct row {
     [RONDO_REASON_TIME] = { "budget.time", "budget", put_budget, BOUND_BUDGET, 0, true },
     [RONDO_REASON_STALLED] = { "stall.repeats", NULL, put_stalled, AT(INT, stall_repeats), true },
     [RONDO_REASON_OSCILLATING] = { "stall.repeats", NULL, put_oscillating, AT(INT, stall_repeats), true },
-    [RONDO_REASON_MAX_ITERATIONS] = { "maxIterations", NULL, put_cap, AT(WIDE, cap), true },
+    [RONDO_REASON_MAX_ITERATIONS] = { "maxIterations", "cap", put_cap, AT(WIDE, cap), true },
     [RONDO_REASON_FAILED] = { "maxFailures", NULL, put_failed, AT(INT, max_failures) },
     [RONDO_REASON_CANCELLED] = { NULL, NULL, put_cancelled },
 #undef AT
@@ -321,6 +321,12 @@ static void put_bound(struct buf *out, const struct loop_end *end)
     value_put_content(&text, bound);
     size_t line = strcspn(buf_text(&text), "\n"), len = utf8_fit(buf_text(&text), line, TEXT_MAX);
     buf_printf(out, " (%s: %.*s%s)", end_rule(end), (int)len, buf_text(&text), len < text.len ? "..." : "");
+}
+
+const char *end_word(int reason)
+{
+    bool has_row = reason > 0 && (size_t)reason < COUNT(rows) && reason != RONDO_REASON_TIME; // a budget's, or a timeout's
+    return has_row && rows[reason].word ? rows[reason].word : rondo_reason_text(reason);
 }
 
 void end_put(struct buf *out, const struct loop_end *end)

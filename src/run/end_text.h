@@ -26,6 +26,9 @@ struct loop_end {
 const char *end_rule(const struct loop_end *end);
 json_t *end_bound(const struct loop_end *end);
 
+/* A reason in the words of people: "cap", "budget", "plateau". */
+const char *end_word(int reason);
+
 /* As "plateau: no gain over 8.5 for 2 passes (patience: 2); best: pass 2". */
 void end_put(struct buf *out, const struct loop_end *end);
 

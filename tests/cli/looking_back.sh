@@ -46,7 +46,7 @@ check "a status that is none" 3 "" "$RONDO" runs --status odd
 # ---- show -----------------------------------------------------------------------------------------
 
 look show "$id"
-has "3 passes, max_iterations"
+has "3 passes, cap"
 has "from loop.yaml"
 look show "$id" refine
 has "best: pass 2 with 9"

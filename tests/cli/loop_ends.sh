@@ -38,9 +38,9 @@ ends 0 'agent: w, loop: { maxIterations: 9, score: result.n, patience: 2 }' '"pa
 ends 0 'agent: w, loop: { maxIterations: 9, score: result.n, patience: 2, until: result.n > 9 }' '"patience"' 2 false \
     "plateau: no gain over 8.5 for 2 passes (patience: 2); best: pass 2; until did not hold"
 ends 1 'agent: w, loop: { maxIterations: 2, until: result.n > 9 }' '"maxIterations"' 2 false \
-    "max_iterations: the cap was reached (maxIterations: 2); until did not hold"
+    "cap: it was reached after pass 2 (maxIterations: 2); until did not hold"
 ends 0 'agent: w, loop: { maxIterations: 2 }' '"maxIterations"' 2 null \
-    "max_iterations: the cap was reached (maxIterations: 2)"
+    "cap: it was reached after pass 2 (maxIterations: 2)"
 ends 0 'agent: w, loop: { while: iteration < 2 }' '"while"' '"iteration < 2"' null \
     "while: it did not hold before pass 3 (while: iteration < 2)"
 ends 0 'agent: w, loop: { unbounded: true, next: "iteration < 1 ? 1 : null" }' '"next"' '"iteration < 1 ? 1 : null"' null \
@@ -162,7 +162,7 @@ steps:
 F
 "$RONDO" run --store s.db tries.yaml >out 2>err
 same "show has the end of the last try" "$("$RONDO" show --store s.db last l | sed -n 2p)" \
-    "max_iterations: the cap was reached (maxIterations: 2)"
+    "cap: it was reached after pass 2 (maxIterations: 2)"
 
 # ---- the words of the file in the summary, too --------------------------------------------------------------------
 flow never.yaml <<'F'
@@ -173,7 +173,7 @@ agents:
 steps: [ { id: l, agent: w, loop: { maxIterations: 2, untilAgent: judge, onMaxIterations: returnLast } } ]
 F
 "$RONDO" run --store s.db never.yaml >out 2>err
-same "untilAgent is no until" "$(grep -c '; untilAgent did not hold' err) $(grep -c 'until did' err)" "2 0"
+same "untilAgent is no until" "$(grep -c '^⚠ l .*2 passes, cap; untilAgent did not hold' err) $(grep -c 'until did' err)" "1 0"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

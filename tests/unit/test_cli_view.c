@@ -133,7 +133,7 @@ TEST(a_loop_counts_its_passes)
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  50ms\n"
                               "\u2713 s            50ms\n"
-                              "  \u2713 refine     50ms  5 passes, max_iterations\n"
+                              "  \u2713 refine     50ms  5 passes, cap\n"
                               "    \u2713 draft    10ms  5\n");
 }
 
@@ -205,7 +205,7 @@ TEST(a_loop_has_a_line_of_scores_and_its_budget)
     CHECK(strstr(look_plain(&l), "  _#- 8.5 *p2 -3.5  [###.......] $0.037 of $0.100  3.7k tokens\n") != NULL);
     l.term.is_utf8 = true;
     look_to_end(&l);
-    CHECK(strstr(look_plain(&l), "4 passes, max_iterations  \u2581\u2588\u2584\u2582 8.5 \u2605p2"
+    CHECK(strstr(look_plain(&l), "4 passes, cap  \u2581\u2588\u2584\u2582 8.5 \u2605p2"
                                  "  4.9k tokens  $0.049\n") != NULL);
 }
 
@@ -280,7 +280,7 @@ TEST(a_loop_around_one_step_says_what_that_says)
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
                               "\u2713 s           30ms\n"
-                              "  \u2713 refine    30ms  3 passes, max_iterations  3\n");
+                              "  \u2713 refine    30ms  3 passes, cap  3\n");
     look_start(&bad, LOOP("refine", nameless(bot_node(&fail)), .max_iterations = 3), "0", 80);
     look_to_end(&bad);
     CHECK(strstr(look_plain(&bad), "  no luck\n"));
@@ -369,7 +369,7 @@ TEST(items_begin_anew_with_every_pass)
     look_start(&l, LOOP("again", EACH("all", bot_node(&work)), .max_iterations = 3), "[1, 2]", 80);
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
-                              "\u2713 again        30ms  3 passes, max_iterations\n"
+                              "\u2713 again        30ms  3 passes, cap\n"
                               "  \u2713 all        10ms  2 of 2 items\n"
                               "    \u2713 [1] 1    10ms  1\n"
                               "    \u2713 [2] 2    10ms  2\n");
@@ -654,7 +654,7 @@ TEST(events_become_lines)
               "+1.6s step_start refine.1.add\n"
               "+3.1s step_end refine.1.add (1.5s)\n"
               "+3.1s iteration_end refine pass 2/2\n"
-              "+3.1s loop_end refine max_iterations: the cap was reached (maxIterations: 2)\n"
+              "+3.1s loop_end refine cap: it was reached after pass 2 (maxIterations: 2)\n"
               "+3.1s step_end refine (3.1s)\n"
               "+3.1s workflow_end completed (3.1s)\n");
 }
