@@ -58,8 +58,8 @@ static void add_pass(struct chosen *c, const struct row *loop, const struct pass
                                  .state = (uint8_t)state, .is_inner = up != NOBODY && c->list[up].is_inner });
 }
 
-/* The pass that a loop which has ended is told by: the one whose answer it gives, or the failed one with which a step
-   that repeats itself missed what it was for.  NULL: its row, or those in it, say all. */
+/* The pass that stands below a loop that has ended.  It is the one whose answer the loop gives.  Else it is the last
+   one, if that failed and the loop has not reached what it waits for.  NULL: the rows say all. */
 static const struct pass_seen *telling_pass(const struct row *loop)
 {
     const struct pass_seen *best = passes_find(&loop->past, row_best_pass(loop)), *last = passes_last(&loop->past);

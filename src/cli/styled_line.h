@@ -14,7 +14,7 @@ struct piece {
     size_t start;
 };
 
-/* Lives as long as the frame is made; reused for every line.  What is in text is clean. */
+/* Lives as long as the frame is made; reused for every line.  The text is clean. */
 struct line {
     const struct view *view; // that it is a part of
     const struct term *term;

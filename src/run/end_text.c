@@ -325,7 +325,7 @@ static void put_bound(struct buf *out, const struct loop_end *end)
 
 const char *end_word(int reason)
 {
-    bool has_row = reason > 0 && (size_t)reason < COUNT(rows) && reason != RONDO_REASON_TIME; // a budget's, or a timeout's
+    bool has_row = reason > 0 && (size_t)reason < COUNT(rows) && reason != RONDO_REASON_TIME; // or a timeout's
     return has_row && rows[reason].word ? rows[reason].word : rondo_reason_text(reason);
 }
 
