@@ -654,7 +654,8 @@ static void say_failure(struct drive *d, const rondo_result *res)
     if (!count || is_late)
         say_why(d, &why);
     if (count > failures_max(d))
-        fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
+        fprintf(stderr, "rondo %s: and %u more failure%s\n", d->options->command, count - FAILURES_MAX,
+                count - FAILURES_MAX == 1 ? "" : "s");
     if (d->no_output.len)
         fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&d->no_output));
     say_kept(d);

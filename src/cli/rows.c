@@ -313,8 +313,8 @@ static uint32_t find_origins(const struct row *row, void (*see)(void *user, cons
         if (kid && kid->state != ROW_DONE && !lives_with(row, kid))
             count += find_origins(kid, see, user);
     }
-    if (count || row->state != ROW_FAILED)
-        return count;
+    if (count || row->state != ROW_FAILED) // of items that are not kept nobody knows what failed in them
+        return count ? count + row->forgotten[ROW_FAILED] : 0;
     see(user, row);
     return 1;
 }

@@ -149,8 +149,9 @@ static inline bool row_is_seen(const struct row *row)
    it, in its words. */
 bool row_is_origin(const struct row *row);
 
-/* Where everything began that the run did not get over, in the order of the rows; returns how many there are.  What was
-   handled is none of it, nor what a container could live with. */
+/* Where everything began that the run did not get over, in the order of the rows.  Returns how many there are, with
+   items that are not kept any more, of which nothing is seen.  What was handled is none of it, nor what a container
+   could live with. */
 uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
 
 bool row_is_encore(const struct row *row); // of a step that has ended (run/encore.h)

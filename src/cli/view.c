@@ -508,15 +508,15 @@ static bool put_error(struct line *line, const struct row *row, size_t most, str
 static bool put_errors(struct line *line, struct buf *out)
 {
     struct errors errors = { 0 };
-    rows_origins(line->view->rows, add_error, &errors);
+    uint32_t all = rows_origins(line->view->rows, add_error, &errors);
     uint32_t told = MIN(errors.count, ERRORS_MAX);
     size_t most = line->view->height ? MAX(ERROR_LINES / MAX(told, 1), ERROR_LEAST) : SIZE_MAX;
     bool is_all = true;
     for (uint32_t i = 0; i < told; i++)
         is_all = put_error(line, errors.rows[i], most, out) && is_all;
-    if (errors.count > told) {
+    if (all > told) {
         line_style(line, STYLE_NONE);
-        buf_printf(&line->text, "and %u more failures", errors.count - told);
+        buf_printf(&line->text, "and %u more failure%s", all - told, all - told == 1 ? "" : "s");
         line_end(line, out);
     }
     return is_all;

@@ -324,6 +324,24 @@ TEST(items_that_are_shown_and_those_that_are_counted_are_all)
     CHECK_INT(others(&l, "done"), 200);
 }
 
+/* Of items that are not kept, too. */
+TEST(all_failures_are_counted)
+{
+    struct bot bad = { "bad", REFUSE, .text = "no" };
+    for (int count = 6; count <= 100; count += 94) {
+        LOOK l = { 0 };
+        auto_buf struct buf input = { 0 };
+        char more[40];
+        for (int i = 0; i < count; i++)
+            buf_printf(&input, "%c%d", i ? ',' : '[', i);
+        buf_putc(&input, ']');
+        look_start(&l, EACH("all", bot_node(&bad), .on_item_failure = RONDO_ERROR_CONTINUES), buf_text(&input), 80);
+        look_to_end(&l);
+        snprintf(more, sizeof more, "and %d more failure%s\n", count - 5, count == 6 ? "" : "s");
+        CHECK(strstr(look_plain(&l), more) != NULL);
+    }
+}
+
 /* Not with their steps, of which there may be many. */
 TEST(items_that_are_not_shown_are_counted_as_items)
 {
