@@ -276,6 +276,7 @@ void rondo_run_close(rondo_run *run)
     look_free(run);
     run_clear(&run->core);
     json_decref(run->old_value);
+    json_decref(run->items);
     json_decref(run->old_passes);
     secrets_free(run->secrets);
     mem_free(run->error);

@@ -222,6 +222,8 @@ struct rondo_run {
     struct reader reader;
     struct rondo_event old; // an event read back from the journal
     json_t *old_value;
+    json_t *items;       // the ones of an each that were last read, and the seq of their event; NULL
+    uint64_t items_seq;
     struct buf path, text, line; // what accessors return
     rondo_history *histories;    // handed out; see look.c
     struct result found_result;
