@@ -31,14 +31,17 @@ enum { PASS_NUMBER, PASS_BEST, PASS_SCORE, PASS_GAIN, PASS_WORDS, PASS_TIME, PAS
 enum { ITEM_NAME, ITEM_TIME, ITEM_TOKENS, ITEM_COST, ITEM_NOTE };
 
 static const struct column pass_columns[] = {
-    [PASS_NUMBER] = { "pass", true }, [PASS_BEST] = { "", false },      [PASS_SCORE] = { "score", true },
-    [PASS_GAIN] = { "gain", true },   [PASS_WORDS] = { "words", true }, [PASS_TIME] = { "time", true },
-    [PASS_TOKENS] = { "tokens", true }, [PASS_COST] = { "cost", true }, [PASS_NOTE] = { "note", false },
+    [PASS_NUMBER] = { "pass", true },      [PASS_BEST] = { "", false },
+    [PASS_SCORE] = { "score", true },      [PASS_GAIN] = { "gain", true, 2 },
+    [PASS_WORDS] = { "words", true, 3 },   [PASS_TIME] = { "time", true },
+    [PASS_TOKENS] = { "tokens", true, 1 }, [PASS_COST] = { "cost", true },
+    [PASS_NOTE] = { "note", false },
 };
 
 static const struct column item_columns[] = {
-    [ITEM_NAME] = { "item", false }, [ITEM_TIME] = { "time", true }, [ITEM_TOKENS] = { "tokens", true },
-    [ITEM_COST] = { "cost", true },  [ITEM_NOTE] = { "note", false },
+    [ITEM_NAME] = { "item", false },       [ITEM_TIME] = { "time", true },
+    [ITEM_TOKENS] = { "tokens", true, 1 }, [ITEM_COST] = { "cost", true },
+    [ITEM_NOTE] = { "note", false },
 };
 
 struct told {
@@ -287,6 +290,19 @@ static void put_table(struct told *p)
     table_put(&p->out, &p->table, &p->term, p->term.is_tty ? (size_t)p->term.width : 0);
 }
 
+static size_t width_of(const struct told *p)
+{
+    return p->term.is_tty ? (size_t)p->term.width : SIZE_MAX;
+}
+
+static void put_why(struct told *p, const char *why)
+{
+    auto_buf struct buf clean = { 0 };
+    show_line(&clean, why, strlen(why));
+    buf_putc(&p->out, '\n');
+    show_wrapped(&p->out, clean.data, clean.len, "", width_of(p));
+}
+
 static void put_pass_table(struct told *p)
 {
     int64_t count = rondo_history_count(p->history);
@@ -303,11 +319,8 @@ static void put_pass_table(struct told *p)
         passes_put_plot(&p->out, &p->seen, look_loop(p->history), &p->term);
         p->out.len = p->out.len == start + 1 ? start : p->out.len;
     }
-    if (why) {
-        buf_putc(&p->out, '\n');
-        show_line(&p->out, why, strlen(why));
-        buf_putc(&p->out, '\n');
-    }
+    if (why)
+        put_why(p, why);
     print(p);
 }
 
@@ -461,16 +474,6 @@ static int check_step(const struct told *p, const rondo_node *node)
     return command_fail(p->r->line->command, "loop '%s' has no step '%s'", loop, p->step);
 }
 
-/* The loop itself, in whichever try. */
-static bool is_loop_path(const char *path, const char *loop)
-{
-    size_t len = strlen(loop);
-    if (strncmp(path, loop, len) != 0)
-        return false;
-    const char *rest = path + len;
-    return !*rest || (*rest == '~' && !rest[1 + strspn(rest + 1, "0123456789")]);
-}
-
 /* A row is used again for the same loop in the next pass of one around it: what it has is copied as it comes. */
 static void note_passes(struct told *p, const rondo_event *ev, const struct row *row)
 {
@@ -505,7 +508,7 @@ static void read_events(struct told *p, struct items *items)
         const struct row *row = before ? before : rows_find(rows, ev);
         items_event(items, ev, row);
         heard_event(&p->heard, ev);
-        if (is_loop_path(rondo_event_path(ev), items->loop))
+        if (path_is_of(rondo_event_path(ev), items->loop))
             note_passes(p, ev, row);
     }
     rows_free(rows);

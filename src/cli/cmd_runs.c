@@ -7,6 +7,7 @@
 #include "cli/term.h"
 #include "cli/view.h"
 #include "data/value.h"
+#include "engine/shell.h"
 #include "io/here.h"
 
 #include <stdio.h>
@@ -72,10 +73,11 @@ static void put_folder(const struct listing *l, struct buf *out, const json_t *a
 static void put_length(const struct listing *l, struct buf *out, const struct store_run *run)
 {
     bool goes_on = run->status == RONDO_STATUS_RUNNING && *run->holder;
+    int64_t idle_ns = json_integer_value(json_object_get(run->about, STORED_IDLE));
     if (run->status == RONDO_STATUS_RUNNING && !*run->holder && !run->waiting)
         buf_puts(out, "-");
     else
-        view_put_time(out, (goes_on ? l->now_ns : run->end_ns) - run->start_ns);
+        view_put_time(out, (goes_on ? l->now_ns : run->end_ns) - run->start_ns - idle_ns);
 }
 
 /* What is behind the columns. */
@@ -225,7 +227,8 @@ const struct cmd command_runs = {
              "gone: 'rondo resume' goes on), completed, partial, failed, cancelled.\n"
              "\n"
              "The time is from the start, or from the fork, to the end.  It is up to now for a run that\n"
-             "a process drives, and - for one that was stopped.  Behind the name of the workflow is\n"
-             "the folder in which the run was started, where the run has noted it.",
+             "a process drives, and - for one that was stopped.  Time in which no process drove the\n"
+             "run does not count.  Behind the name of the workflow is the folder in which the run was\n"
+             "started, where the run has noted it.",
     .options = options, .size = sizeof(struct runs_options), .defaults = &defaults, .run = cmd_runs,
 };

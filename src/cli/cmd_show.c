@@ -76,7 +76,7 @@ static void read_step(struct running *r, const char *path, json_t **ret_end, jso
         bool is_taken_up = ev->type == RONDO_EV_RESUMED || ev->type == RONDO_EV_REOPENED || ev->type == RONDO_EV_FORKED;
         reading.idle_ns += is_taken_up ? ev->num : 0;
         note_try(&reading, ev);
-        if (ev->type != RONDO_EV_LOOP_END || strcmp(rondo_event_path(ev), path) != 0)
+        if (ev->type != RONDO_EV_LOOP_END || !path_is_of(rondo_event_path(ev), path))
             continue;
         json_decref(reading.end);
         reading.end = loop_end_value(ev);
@@ -165,7 +165,7 @@ static void put_facts(struct buf *out, const rondo_result *res, const json_t *en
         view_put_passes(out, res->passes, res->reason);
     }
     if (res->reason && res->best >= 0)
-        buf_printf(out, ", best %lld with %g", (long long)res->best + 1, res->score);
+        buf_printf(out, ", best: pass %lld with %g", (long long)res->best + 1, res->score);
     put_usage(out, "  ", &res->usage);
     if (!usage_is_none(&res->lost))
         put_usage(out, "  lost ", &res->lost);

@@ -421,7 +421,7 @@ static void ask_person(struct drive *d)
     auto_buf struct buf question = { 0 };
     if (!d->gates.is_asked)
         end_prompt(d); // somebody else has answered the one before
-    if (!gates_put(&d->gates, &question, d->term.is_utf8))
+    if (!gates_put(&d->gates, &question, &d->term))
         return;
     keyboard_listen();
     screen_above(&d->screen, question.data, question.len);
@@ -668,7 +668,8 @@ static void say_failure(struct drive *d, const rondo_result *res)
     if (!count || is_late)
         say_why(d, &why);
     if (count > failures_max(d))
-        fprintf(stderr, "rondo %s: and %u more failures\n", d->options->command, count - FAILURES_MAX);
+        fprintf(stderr, "rondo %s: and %u more failure%s\n", d->options->command, count - FAILURES_MAX,
+                count - FAILURES_MAX == 1 ? "" : "s");
     if (d->no_output.len)
         fprintf(stderr, "rondo %s: %s\n", d->options->command, buf_text(&d->no_output));
     say_kept(d);

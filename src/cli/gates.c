@@ -15,7 +15,6 @@
 
 #define TYPED_MAX (1024 * 1024)
 #define OTHERS_MAX 5 // questions that are told while another one is asked,
-#define OTHER_MAX 60 // and bytes of each
 #define SHAPE_MAX 300 // bytes; a shape that is longer is no help
 #define BY_TERMINAL "terminal" // who answers here
 
@@ -484,39 +483,47 @@ bool gates_wait(const struct gates *gates)
 }
 
 /* A line for each other question: they are asked one after the other. */
-static void put_others(struct buf *out, const struct gates *gates)
+static void put_others(struct buf *out, const struct gates *gates, const struct term *term)
 {
     for (uint32_t i = 1; i < MIN(gates->count, OTHERS_MAX + 1); i++) {
         const struct gate_open *gate = &gates->open[i];
-        buf_puts(out, "  later: ");
-        show_line(out, gate->place, strlen(gate->place));
-        buf_puts(out, ": ");
-        show_line(out, gate->ask, MIN(strcspn(gate->ask, "\n"), OTHER_MAX));
+        auto_buf struct buf line = { 0 };
+        buf_puts(&line, "  later: ");
+        show_line(&line, gate->place, strlen(gate->place));
+        buf_puts(&line, ": ");
+        show_line(&line, gate->ask, strcspn(gate->ask, "\n"));
+        show_cut(out, line.data, line.len, (size_t)term->width, !term->is_utf8);
         buf_putc(out, '\n');
     }
     if (gates->count > OTHERS_MAX + 1)
         buf_printf(out, "  later: %u more questions\n", gates->count - OTHERS_MAX - 1);
 }
 
-bool gates_put(struct gates *gates, struct buf *out, bool is_utf8)
+/* The question, or why the answer to it was refused. */
+static void put_question(struct buf *out, const struct gates *gates, const struct term *term)
+{
+    const struct gate_open *gate = &gates->open[0];
+    auto_buf struct buf text = { 0 };
+    buf_puts(&text, gates->refusal ? "  " : "? ");
+    if (!gates->refusal) {
+        show_line(&text, gate->place, strlen(gate->place));
+        buf_puts(&text, ": ");
+    }
+    const char *said = gates->refusal ? gates->refusal : gate->ask;
+    show_lines(&text, said, strlen(said));
+    show_wrapped(out, text.data, text.len, "  ", (size_t)term->width);
+}
+
+bool gates_put(struct gates *gates, struct buf *out, const struct term *term)
 {
     if (!gates->count || gates->is_asked)
         return false;
-    const struct gate_open *gate = &gates->open[0];
-    if (gates->refusal) {
-        buf_puts(out, "  ");
-        show_line(out, gates->refusal, strlen(gates->refusal));
-    } else {
-        put_others(out, gates);
-        buf_puts(out, "? ");
-        show_line(out, gate->place, strlen(gate->place));
-        buf_puts(out, ": ");
-        show_lines(out, gate->ask, strlen(gate->ask));
-    }
-    buf_putc(out, '\n');
-    put_expected(out, gate);
+    if (!gates->refusal)
+        put_others(out, gates, term);
+    put_question(out, gates, term);
+    put_expected(out, &gates->open[0]);
     buf_puts(out, gates->is_dropped ? "  what was typed so far is dropped\n" : "");
-    buf_puts(out, is_utf8 ? "  \u203a " : "  > ");
+    buf_puts(out, term->is_utf8 ? "  \u203a " : "  > ");
     gates->is_asked = true;
     gates->is_dropped = false;
     return true;

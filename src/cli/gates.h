@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "cli/answers.h"
 #include "cli/rows.h"
+#include "cli/term.h"
 #include "flow/node.h"
 
 struct gate_open {
@@ -73,7 +74,7 @@ const struct gate_open *gates_trouble(const struct gates *gates);
 bool gates_wait(const struct gates *gates);
 
 /* The question, if it is not on the screen yet: true when there is one. */
-bool gates_put(struct gates *gates, struct buf *out, bool is_utf8);
+bool gates_put(struct gates *gates, struct buf *out, const struct term *term);
 
 /* The keyboard can be read.  True when what was typed ended a line. */
 bool gates_read(struct gates *gates);

@@ -9,21 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A loop that was taken up again has another path, and is the same. */
-static bool is_loop(const struct heard *heard, const char *path)
-{
-    auto_buf struct buf id = { 0 };
-    path_put_id(&id, path);
-    return strcmp(path, heard->loop) == 0 || strcmp(buf_text(&id), heard->loop) == 0;
-}
-
 /* Its path, that without passes, or its name. */
 static bool means_loop(const struct heard *heard, const char *address)
 {
     auto_buf struct buf plain = { 0 };
     path_put_plain(&plain, heard->loop);
     const char *dot = strrchr(buf_text(&plain), '.');
-    return is_loop(heard, address) || strcmp(buf_text(&plain), address) == 0 || (dot && strcmp(dot + 1, address) == 0);
+    return path_is_of(address, heard->loop) || strcmp(buf_text(&plain), address) == 0 ||
+           (dot && strcmp(dot + 1, address) == 0);
 }
 
 static void add(struct heard *heard, const json_t *message, const char *key, json_t *what)
@@ -58,7 +51,7 @@ void heard_event(struct heard *heard, const rondo_event *ev)
     }
     if (is_dropped)
         on_dropped(heard, ev, seq);
-    else if (pass >= 0 && is_loop(heard, rondo_event_path(ev)))
+    else if (pass >= 0 && path_is_of(rondo_event_path(ev), heard->loop))
         add(heard, ev->value, "pass", json_integer(pass));
     json_object_del(heard->open, seq);
 }

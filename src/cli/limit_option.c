@@ -91,20 +91,37 @@ int limit_option_read(const struct texts *given, json_t **ret, rondo_error *err)
     return 0;
 }
 
+/* "budget.cost=0.5"; value: in milliseconds or nano-dollars, or a count. */
+static void put_limit(struct buf *out, const struct limit *limit, int64_t value)
+{
+    buf_printf(out, "%s=", limit->key);
+    if (limit->kind == TIME_OF)
+        duration_put(out, value);
+    else if (limit->kind == MONEY_OF)
+        buf_printf(out, "%.9g", (double)value / 1e9);
+    else
+        buf_printf(out, "%" PRId64, value);
+}
+
 bool limit_option_put(struct buf *out, const char *path, const char *key, int64_t value)
 {
     const struct limit *limit = find(key, strlen(key));
     auto_buf struct buf word = { 0 };
     if (!limit)
         return false;
-    buf_printf(&word, "%s:%s=", path, key);
-    if (limit->kind == TIME_OF)
-        duration_put(&word, value);
-    else if (limit->kind == MONEY_OF)
-        buf_printf(&word, "%.9g", (double)value / 1e9);
-    else
-        buf_printf(&word, "%" PRId64, value);
+    buf_printf(&word, "%s:", path);
+    put_limit(&word, limit, value);
     buf_puts(out, " --limit ");
     show_word(out, buf_text(&word));
     return true;
+}
+
+void limit_option_put_named(struct buf *out, const char *name, int64_t value)
+{
+    for (size_t i = 0; i < COUNT(limits); i++)
+        if (strcmp(limits[i].name, name) == 0) {
+            put_limit(out, &limits[i], value);
+            return;
+        }
+    buf_printf(out, "%s=%" PRId64, name, value);
 }

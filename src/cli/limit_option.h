@@ -15,4 +15,7 @@ int limit_option_read(const struct texts *given, json_t **ret, rondo_error *err)
    False: there is no such key. */
 bool limit_option_put(struct buf *out, const char *path, const char *key, int64_t value);
 
+/* "budget.cost=0.5", as a person writes a limit that rondo_run_options and events have as "budgetNano". */
+void limit_option_put_named(struct buf *out, const char *name, int64_t value);
+
 #endif

@@ -35,7 +35,7 @@ static void put_outcome(struct buf *out, const struct row *row)
         view_put_time(out, row_elapsed_ns(row, row->end_ns));
     }
     if (row->attempt)
-        buf_printf(out, ", attempt %u", row->attempt + 1u);
+        buf_printf(out, row_is_encore(row) ? ", resume %u" : ", try %u", row->attempt + !row_is_encore(row));
     if (row_is_loop(row) && row->passes) {
         buf_puts(out, ", ");
         view_put_passes(out, row->passes, row->reason);

@@ -165,9 +165,20 @@ int row_state(const struct row *row)
     return row->state == ROW_PENDING && up && up->state >= ROW_DONE ? ROW_SKIPPED : row->state;
 }
 
+const struct row *row_speaker(const struct row *row)
+{
+    const struct row *body = row_is_loop(row) && row->kid_count ? row->kids[ROLE_BODY] : NULL;
+    return body && !row_is_seen(body) && node_is_leaf(body->node) ? body : row;
+}
+
 int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns)
 {
     return time_ns - rows->idle_ns;
+}
+
+int64_t rows_length_ns(const struct rows *rows, int64_t time_ns)
+{
+    return rows_driven_ns(rows, time_ns) - rows->first_ns;
 }
 
 const json_t *row_item(const struct row *row)
@@ -302,8 +313,8 @@ static uint32_t find_origins(const struct row *row, void (*see)(void *user, cons
         if (kid && kid->state != ROW_DONE && !lives_with(row, kid))
             count += find_origins(kid, see, user);
     }
-    if (count || row->state != ROW_FAILED)
-        return count;
+    if (count || row->state != ROW_FAILED) // of items that are not kept nobody knows what failed in them
+        return count ? count + row->forgotten[ROW_FAILED] : 0;
     see(user, row);
     return 1;
 }
@@ -888,8 +899,9 @@ static void begin_anew(struct row *row, int64_t now_ns)
 static void on_forked(struct rows *rows, const rondo_event *ev)
 {
     rows->start_ns = ev->time_ns;
+    rows->first_ns = rows_driven_ns(rows, ev->time_ns);
     usage_add(&rows->inherited, &rows->root->usage);
-    begin_anew(rows->root, rows_driven_ns(rows, ev->time_ns));
+    begin_anew(rows->root, rows->first_ns);
 }
 
 /* An item that never begins has a row where all are wanted, or when it says why. */
@@ -913,7 +925,7 @@ void rows_event(struct rows *rows, const rondo_event *ev)
     rows->idle_ns += is_taken_up(ev) ? ev->num : 0;
     switch (ev->type) {
     case RONDO_EV_WORKFLOW_START:
-        rows->start_ns = ev->time_ns;
+        rows->start_ns = rows->first_ns = ev->time_ns;
         rows->root->state = ROW_RUNNING;
         rows->id = rondo_run_id(rondo_event_run(ev));
         break;

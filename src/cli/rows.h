@@ -69,6 +69,7 @@ struct rows {
     bool keeps_all; // also items that ended long ago, or never began, and all passes
     bool shows_best; // a loop that has ended with its best pass has the kids of that one
     int64_t start_ns, end_ns; // start_ns: of a fork, since it is one; end_ns: 0 while it runs
+    int64_t first_ns;         // start_ns without the time in which nobody drove the run
     int64_t last_ns;          // of the last event
     int64_t idle_ns;          // how long nobody drove the run
     rondo_usage inherited;    // what others had spent when it was forked: not in the root's usage
@@ -101,6 +102,9 @@ bool row_is_short(const struct row *row);
 /* A moment of the run, as rows have it: the time in which nobody drove the run does not count. */
 int64_t rows_driven_ns(const struct rows *rows, int64_t time_ns);
 
+/* How long the run has taken up to a moment of it, since it began or was forked. */
+int64_t rows_length_ns(const struct rows *rows, int64_t time_ns);
+
 /* How long it has taken so far, with all its tries; it has begun.  now_ns: by rows_driven_ns(). */
 int64_t row_elapsed_ns(const struct row *row, int64_t now_ns);
 
@@ -115,6 +119,9 @@ int64_t row_best_pass(const struct row *row);
    " --store PATH"; style and plain: what stands around a line. */
 void rows_put_histories(struct buf *out, const struct rows *rows, const char *id, const char *rest, const char *style,
                         const char *plain);
+
+/* Who speaks in a row: the step, or the one that a loop repeats under its own name. */
+const struct row *row_speaker(const struct row *row);
 
 /* Where a row is, as in paths. */
 void row_put_path(struct buf *out, const struct row *row);
@@ -145,8 +152,9 @@ static inline bool row_is_seen(const struct row *row)
    it, in its words. */
 bool row_is_origin(const struct row *row);
 
-/* Where everything began that the run did not get over, in the order of the rows; returns how many there are.  What was
-   handled is none of it, nor what a container could live with. */
+/* Where everything began that the run did not get over, in the order of the rows.  Returns how many there are, with
+   items that are not kept any more, of which nothing is seen.  What was handled is none of it, nor what a container
+   could live with. */
 uint32_t rows_origins(const struct rows *rows, void (*see)(void *user, const struct row *row), void *user);
 
 bool row_is_encore(const struct row *row); // of a step that has ended (run/encore.h)

@@ -41,6 +41,41 @@ size_t show_fit(const char *text, size_t len, size_t width)
     return i;
 }
 
+/* Is there room in a line for the word behind the blank at `at`? */
+static bool is_short_word(const char *text, size_t len, size_t at, size_t width)
+{
+    size_t end = at + 1;
+    while (end < len && text[end] != ' ')
+        end++;
+    return width_text(text + at + 1, end - at - 1) <= width;
+}
+
+size_t show_fit_words(const char *text, size_t len, size_t width)
+{
+    int one, was = 0;
+    size_t fits = show_fit(text, len, width), at = fits;
+    if (!fits && len)
+        return width_next(text, len, &was, &one);
+    while (at && at < len && text[at] != ' ')
+        at--;
+    return at && at < len && is_short_word(text, len, at, width) ? at : fits;
+}
+
+void show_wrapped(struct buf *out, const char *text, size_t len, const char *indent,
+                  size_t width)
+{
+    for (size_t at = 0, fits; at < len;
+         at += fits + (at + fits < len && strchr(" \n", text[at + fits]))) {
+        const char *stop = memchr(text + at, '\n', len - at);
+        size_t used = at ? strlen(indent) : 0;
+        fits = show_fit_words(text + at, (size_t)((stop ? stop : text + len) - text) - at,
+                              width - MIN(width, used));
+        buf_puts(out, at && fits ? indent : "");
+        buf_put(out, text + at, fits);
+        buf_putc(out, '\n');
+    }
+}
+
 size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, bool is_ascii)
 {
     size_t fits = show_fit(text, len, width);

@@ -11,6 +11,14 @@
 /* How many bytes of text fit in that many columns, no character cut in two. */
 size_t show_fit(const char *text, size_t len, size_t width);
 
+/* The same for the first of several lines: it ends before a blank, and cuts only a word that is longer than a line.
+   At least one character. */
+size_t show_fit_words(const char *text, size_t len, size_t width);
+
+/* Puts text, which is clean, in lines of that many columns.  Each ends in a newline, and begins with indent but for
+   the first one. */
+void show_wrapped(struct buf *out, const char *text, size_t len, const char *indent, size_t width);
+
 /* Puts text, which is clean, in at most `width` columns: what does not fit is cut and ends in "…"
    ("~" when is_ascii).  Returns the columns used. */
 size_t show_cut(struct buf *out, const char *text, size_t len, size_t width, bool is_ascii);

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define GAP  2
-#define LEAST 10 // columns that the last one has in any case
+#define GAP   2
+#define LEAST 12 // columns of the last one, before others are left out for it
 
 void table_add(struct table *table)
 {
@@ -88,24 +88,53 @@ static void put_row(struct buf *out, const struct table *table, const struct ter
     buf_putc(out, '\n');
 }
 
+/* What comes before the last column. */
+static size_t width_before(const size_t *widths, uint32_t last)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < last; i++)
+        sum += widths[i] ? widths[i] + GAP : 0;
+    return sum;
+}
+
+/* The most spare column; false when there is none. */
+static bool leave_out(const struct table *table, size_t *widths, uint32_t last)
+{
+    uint32_t most = last;
+    for (uint32_t i = 0; i < last; i++)
+        if (widths[i] && table->columns[i].spare > (most < last ? table->columns[most].spare : 0))
+            most = i;
+    if (most < last)
+        widths[most] = 0;
+    return most < last;
+}
+
+/* How wide the last column is, beside those that are not left out for it. */
+static size_t fit_last(const struct table *table, size_t *widths, uint32_t last, size_t width)
+{
+    size_t least = MIN(widths[last], LEAST);
+    while (width_before(widths, last) + least > width)
+        if (!leave_out(table, widths, last))
+            break;
+    size_t before = width_before(widths, last);
+    return MIN(widths[last], width > before ? width - before : 1);
+}
+
 void table_put(struct buf *out, const struct table *table, const struct term *term, size_t width)
 {
-    size_t widths[TABLE_COLUMNS_MAX] = { 0 }, used = 0;
+    size_t widths[TABLE_COLUMNS_MAX] = { 0 };
     struct cell heads[TABLE_COLUMNS_MAX] = { { NULL, 0 } };
     uint32_t last = 0;
     assert(table->column_count <= TABLE_COLUMNS_MAX);
     for (uint32_t i = 0; i < table->column_count; i++) {
         widths[i] = column_width(table, i);
-        used += widths[i] ? widths[i] + GAP : 0;
         last = widths[i] ? i : last;
         heads[i] = (struct cell){ (char *)(uintptr_t)table->columns[i].name, STYLE_DIM };
     }
     if (!table->cell_count)
         return;
-    used -= MIN(used, widths[last] + GAP);
-    bool is_note = !table->columns[last].is_right;
-    if (is_note)
-        widths[last] = !width ? SIZE_MAX : MIN(widths[last], MAX(width - MIN(width, used), LEAST));
+    if (!table->columns[last].is_right)
+        widths[last] = width ? fit_last(table, widths, last, width) : SIZE_MAX;
     put_row(out, table, term, widths, heads, last);
     for (uint32_t i = 0; i < table->cell_count; i += table->column_count)
         put_row(out, table, term, widths, &table->cells[i], last);

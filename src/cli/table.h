@@ -12,6 +12,7 @@
 struct column {
     const char *name;
     bool is_right; // numbers
+    uint8_t spare; // where there is little room the columns with the highest number are left out first; 0: never
 };
 
 struct cell {

@@ -4,6 +4,7 @@
 #include "cli/tell.h"
 
 #include "agent/talk_note.h"
+#include "cli/limit_option.h"
 #include "cli/show.h"
 #include "cli/view.h"
 #include "data/value.h"
@@ -121,7 +122,7 @@ static void put_title(struct buf *out, const struct tell *tell, const rondo_even
 static void put_status(struct buf *out, const struct tell *tell, const rondo_event *ev)
 {
     buf_printf(out, " %s", rondo_status_text(rondo_event_status(ev)));
-    put_length(out, ev->time_ns - tell->rows->start_ns);
+    put_length(out, rows_length_ns(tell->rows, ev->time_ns));
 }
 
 static void put_pass(struct buf *out, const struct tell *tell, const rondo_event *ev)
@@ -251,9 +252,10 @@ static void put_limits(struct buf *out, const struct tell *tell, const rondo_eve
     buf_putc(out, ' ');
     put_text(out, tell, path && *path ? path : "the run");
     json_object_foreach(json_object_get(ev->value, "limits"), key, limit) {
+        auto_buf struct buf text = { 0 };
+        limit_option_put_named(&text, key, json_integer_value(limit));
         buf_putc(out, ' ');
-        put_text(out, tell, key);
-        buf_printf(out, "=%lld", (long long)json_integer_value(limit));
+        put_text(out, tell, buf_text(&text));
     }
 }
 

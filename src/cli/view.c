@@ -1,29 +1,23 @@
 /* view.c - frames of the live view.
 
-   A frame is a head line and a line for each row.  When there are more rows than lines, those that
-   matter are kept, each with the rows it is in (enum rank): questions and failures first, then what
-   runs, what ended last, what comes next; the others are counted in a line of their own.
-
-   A line is a list of pieces, each with a style; it is cut where it is written out. */
+   A frame is a head line, a line for each row that was chosen (chosen.h), and one that counts the others.  Behind the
+   last frame, the summary, stands what it has to say beside the rows: failures, and the ends of loops. */
 #include "cli/view.h"
 
+#include "cli/chosen.h"
 #include "cli/show.h"
+#include "cli/styled_line.h"
+#include "cli/view_loop.h"
 #include "cli/where.h"
 #include "data/money.h"
+#include "run/end_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define MS         1000000ll // nanoseconds
-#define PIECES_MAX 40
-#define BAR_MAX    10 // cells of a progress bar
-#define BAR_NARROW 5  // and of one of a loop where there is little room
-#define NARROW     100 // columns
-#define NEAR_MAX   3  // rows that ended last or come next, to be shown before all others
 #define LIVELY_MAX 8  // rows at work; of more only the seconds are shown, and their signs stand still
-#define PASSES_MAX 10 // past passes of a loop, where lines are not counted
-#define PASSES_INNER 2 // and of one in an item
 #define ERRORS_MAX 5  // failures that the summary tells
 #define ENDS_MAX   10 // lines with ends of loops
 #define ERROR_LINES 10 // lines for all of them, where lines are counted,
@@ -69,6 +63,11 @@ void view_put_cost(struct buf *out, int64_t nano)
     money_put(out, nano, MONEY_SHOWN);
 }
 
+void view_put_score(struct buf *out, double score)
+{
+    buf_printf(out, "%.4g", score);
+}
+
 static void put_unpriced(struct buf *out, const rondo_usage *usage)
 {
     if (usage->cost_nano)
@@ -91,90 +90,6 @@ void view_put_usage(struct buf *out, const rondo_usage *usage, const char *gap)
         buf_puts(out, tokens || usage->cost_nano ? gap : "");
         put_unpriced(out, usage);
     }
-}
-
-/* ---- lines ----------------------------------------------------------------------------------------- */
-
-struct piece {
-    uint8_t style; // enum term_style
-    size_t start;
-};
-
-/* Lives as long as the frame is made; reused for every line.  What is in text is clean. */
-struct line {
-    const struct view *view;
-    struct buf text;
-    struct piece pieces[PIECES_MAX];
-    uint32_t count;
-    bool is_calm; // much is at work: what would change all the time is not shown
-};
-
-/* Begins a piece: what is put into line->text from now on has this style. */
-static void line_style(struct line *line, enum term_style style)
-{
-    if (line->count < PIECES_MAX)
-        line->pieces[line->count++] = (struct piece){ (uint8_t)style, line->text.len };
-}
-
-static void line_add(struct line *line, enum term_style style, const char *text)
-{
-    line_style(line, style);
-    buf_puts(&line->text, text);
-}
-
-/* Two blanks between columns. */
-static void line_gap(struct line *line, enum term_style style)
-{
-    line_add(line, STYLE_NONE, "  ");
-    line_style(line, style);
-}
-
-static void line_clean(struct line *line, const char *text, size_t len)
-{
-    show_line(&line->text, text, len);
-}
-
-static size_t line_width(const struct line *line)
-{
-    return width_text(line->text.data, line->text.len);
-}
-
-static void line_pad(struct line *line, size_t width)
-{
-    for (size_t w = line_width(line); w < width; w++)
-        buf_putc(&line->text, ' ');
-}
-
-static void put_piece(struct line *line, uint32_t i, size_t fits, struct buf *out)
-{
-    const struct term *term = line->view->term;
-    const struct piece *p = &line->pieces[i];
-    size_t end = i + 1 < line->count ? line->pieces[i + 1].start : line->text.len;
-    end = MIN(end, fits);
-    if (p->start >= end)
-        return;
-    buf_puts(out, p->style ? term_style(term, p->style) : "");
-    buf_put(out, line->text.data + p->start, end - p->start);
-    buf_puts(out, p->style ? term_style(term, STYLE_NONE) : "");
-}
-
-/* Writes the line out, cut to the width, and empties it. */
-static void line_end(struct line *line, struct buf *out)
-{
-    const struct term *term = line->view->term;
-    while (line->text.len && line->text.data[line->text.len - 1] == ' ')
-        line->text.len--;
-    size_t fits = show_fit(line->text.data, line->text.len, (size_t)term->width);
-    bool is_cut = fits < line->text.len;
-    if (is_cut)
-        fits = show_fit(line->text.data, line->text.len, (size_t)term->width - 1);
-    for (uint32_t i = 0; i < line->count; i++)
-        put_piece(line, i, fits, out);
-    if (is_cut)
-        buf_puts(out, term->is_utf8 ? "\u2026" : "~");
-    buf_putc(out, '\n');
-    buf_clear(&line->text);
-    line->count = 0;
 }
 
 /* ---- looks -------------------------------------------------------------------------------------------- */
@@ -207,6 +122,11 @@ enum term_style view_style(int state)
     return looks[state].style;
 }
 
+const char *view_word(int state)
+{
+    return looks[state].word;
+}
+
 /* What runs turns. */
 static void put_sign(struct line *line, int state)
 {
@@ -221,16 +141,6 @@ static void put_sign(struct line *line, int state)
     line_add(line, STYLE_NONE, " ");
 }
 
-/* Full only when all is done, and empty when nothing is. */
-static void put_bar(struct buf *out, uint64_t n, uint64_t of, uint64_t most)
-{
-    uint64_t cells = MIN(of, most), full = of <= most ? n : (uint64_t)((double)n / (double)of * (double)most);
-    buf_putc(out, '[');
-    for (uint64_t i = 0; i < cells; i++)
-        buf_putc(out, i < full ? '#' : '.');
-    buf_putc(out, ']');
-}
-
 static void put_usage(struct line *line, const rondo_usage *usage)
 {
     if (!usage->input_tokens && !usage->output_tokens && !usage->cost_nano && !usage->unpriced)
@@ -243,180 +153,14 @@ void view_put_passes(struct buf *out, int64_t passes, int reason)
 {
     buf_printf(out, "%lld pass%s", (long long)passes, passes == 1 ? "" : "es");
     if (reason)
-        buf_printf(out, ", %s", rondo_reason_text(reason));
-}
-
-static bool is_narrow(const struct line *line)
-{
-    return line->view->term->width < NARROW;
-}
-
-static void put_number(struct buf *out, double n)
-{
-    buf_printf(out, "%.4g", n);
-}
-
-/* "▁▃▅▆ 8.5 ★p4 +0.5": the last scores, the best one with its pass, and the last gain. */
-static void put_scores(struct line *line, const struct row *row)
-{
-    const struct passes *past = &row->past;
-    const struct pass_seen *last = passes_last(past);
-    if (!past->has_best)
-        return;
-    line_gap(line, STYLE_CYAN);
-    passes_put_scores(&line->text, past, line->view->term->is_utf8);
-    line_style(line, STYLE_NONE);
-    buf_putc(&line->text, ' ');
-    put_number(&line->text, past->best_score);
-    line_add(line, STYLE_NONE, " ");
-    line_style(line, STYLE_GREEN);
-    buf_printf(&line->text, "%sp%lld", passes_star(line->view->term->is_utf8), (long long)past->best + 1);
-    if (!row_is_open(row) || !last || !last->has_gain)
-        return;
-    line_add(line, STYLE_NONE, " ");
-    line_style(line, last->gain > 0 ? STYLE_GREEN : STYLE_DIM);
-    passes_put_gain(&line->text, last->gain);
-}
-
-static void put_passes(struct line *line, const struct row *row)
-{
-    struct buf *out = &line->text;
-    int64_t cap = row->cap;
-    bool open = row_is_open(row);
-    if (row->pass < 0 && !row->passes)
-        return;
-    line_gap(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE);
-    if (!open) {
-        view_put_passes(out, row->passes, row->reason);
-        buf_puts(out, row_is_short(row) ? "; until did not hold" : "");
-    } else {
-        buf_printf(out, "pass %lld", (long long)row->pass + 1);
-    }
-    if (open && cap != RONDO_UNBOUNDED)
-        buf_printf(out, "/%lld", (long long)cap);
-    if (open && cap != RONDO_UNBOUNDED && !(is_narrow(line) && row->node->has_budget)) {
-        buf_putc(out, ' ');
-        put_bar(out, (uint64_t)row->pass, (uint64_t)cap, BAR_MAX);
-    }
-    put_scores(line, row);
-    if (open && row->past.failed && !row->past.has_best) { // else the scores have an x for it
-        line_gap(line, STYLE_RED);
-        buf_printf(out, "%u failed", row->past.failed);
-    }
-    if (open && row->next_ns > line->view->now_ns && !line->view->idle) {
-        line_gap(line, STYLE_YELLOW);
-        buf_puts(out, "next in ");
-        view_put_time(out, (row->next_ns - line->view->now_ns + 999 * MS) / (1000 * MS) * (1000 * MS));
-    }
-}
-
-/* ---- budgets of loops --------------------------------------------------------------------------------------- */
-
-struct spent {
-    int64_t used, of;
-    void (*put)(struct buf *out, int64_t n);
-    const char *unit;
-};
-
-static void put_ms(struct buf *out, int64_t ms)
-{
-    view_put_time(out, ms < 1000 ? ms * MS : ms / 1000 * 1000 * MS);
-}
-
-/* The limit that comes first, as it seems now. */
-static bool find_tightest(const struct line *line, const struct row *row, struct spent *ret)
-{
-    const rondo_budget *budget = &row->node->opts.budget;
-    const rondo_usage *now = &row->usage, *then = &row->start_usage;
-    int64_t now_ns = rows_driven_ns(line->view->rows, line->view->now_ns);
-    const struct spent all[] = {
-        { now->cost_nano - then->cost_nano, budget->cost_nano, view_put_cost, "" },
-        { now->input_tokens + now->output_tokens - then->input_tokens - then->output_tokens, budget->tokens,
-          view_put_amount, " tokens" },
-        { now->calls - then->calls, budget->calls, view_put_amount, " calls" },
-        { row_elapsed_ns(row, now_ns) / MS, budget->time_ms, put_ms, "" },
-    };
-    double most = -1;
-    for (size_t i = 0; i < COUNT(all); i++) {
-        if (all[i].of <= 0 || (double)all[i].used / (double)all[i].of <= most)
-            continue;
-        most = (double)all[i].used / (double)all[i].of;
-        *ret = all[i];
-    }
-    return most >= 0;
-}
-
-/* What the bar says need not be said again: it is taken from usage. */
-static void put_budget(struct line *line, const struct row *row, rondo_usage *usage)
-{
-    struct spent spent = { 0 };
-    if (!row_is_open(row) || !find_tightest(line, row, &spent))
-        return;
-    line_gap(line, spent.used * 10 >= spent.of * 9 ? STYLE_YELLOW : STYLE_NONE);
-    put_bar(&line->text, (uint64_t)MIN(MAX(spent.used, 0), spent.of), (uint64_t)MAX(spent.of, BAR_MAX + 1),
-            is_narrow(line) ? BAR_NARROW : BAR_MAX);
-    buf_putc(&line->text, ' ');
-    spent.put(&line->text, spent.used);
-    buf_puts(&line->text, " of ");
-    spent.put(&line->text, spent.of);
-    buf_puts(&line->text, spent.unit);
-    if (spent.put == view_put_cost)
-        usage->cost_nano = 0;
-    if (spent.of == row->node->opts.budget.tokens)
-        usage->input_tokens = usage->output_tokens = 0;
-}
-
-/* ---- items -------------------------------------------------------------------------------------------------- */
-
-static bool is_asking(const struct row *row)
-{
-    bool is = row->state == ROW_ASKING;
-    for (uint32_t i = 0; i < row->kid_count && !is && row_is_open(row); i++)
-        is = row->kids[i] && is_asking(row->kids[i]);
-    return is;
-}
-
-static void put_items(struct line *line, const struct row *row)
-{
-    static const uint8_t shown[] = { ROW_FAILED, ROW_ASKING, ROW_RETRYING, ROW_RUNNING, ROW_PENDING };
-    struct buf *out = &line->text;
-    uint64_t ended = row->done + row->failed, counts[ROW_CANCELLED + 1] = { [ROW_FAILED] = row->failed };
-    bool is_open = row_is_open(row);
-    if (row->state == ROW_PENDING || !row->items)
-        return;
-    line_gap(line, STYLE_NONE);
-    if (is_open) {
-        buf_printf(out, "items %llu/%llu", (unsigned long long)ended, (unsigned long long)row->items);
-        buf_putc(out, ' ');
-        put_bar(out, ended, row->items, BAR_MAX);
-        counts[ROW_PENDING] = row->items - MIN(row->items, row->begun);
-    } else {
-        buf_printf(out, "%llu of %llu items", (unsigned long long)row->done,
-                   (unsigned long long)row->items);
-    }
-    for (uint32_t i = 0; i < row->kid_count && is_open; i++)
-        if (row_is_open(row->kids[i]))
-            counts[is_asking(row->kids[i]) ? ROW_ASKING : row->kids[i]->state]++;
-    for (size_t i = 0; i < COUNT(shown); i++) {
-        if (!counts[shown[i]])
-            continue;
-        line_gap(line, shown[i] == ROW_RUNNING ? STYLE_NONE : looks[shown[i]].style);
-        buf_printf(out, "%llu %s", (unsigned long long)counts[shown[i]], looks[shown[i]].word);
-    }
-}
-
-/* Who speaks in a row: the step, or the one that a loop repeats under its own name. */
-static const struct row *speaker(const struct row *row)
-{
-    const struct row *body = row_is_loop(row) && row->kid_count ? row->kids[ROLE_BODY] : NULL;
-    return body && !row_is_seen(body) && node_is_leaf(body->node) ? body : row;
+        buf_printf(out, ", %s", end_word(reason));
 }
 
 /* The last thing it said; of what failed only where the failure began. */
 static void put_tail(struct line *line, const struct row *row, int state)
 {
     bool failed = state == ROW_FAILED;
-    const struct row *by = row_is_origin(row) ? row : speaker(row);
+    const struct row *by = row_is_origin(row) ? row : row_speaker(row);
     bool says = failed ? row_is_origin(by) : by->state != ROW_FAILED && (node_is_leaf(by->node) || row->is_item);
     if (state == ROW_SKIPPED || state == ROW_CANCELLED || state == ROW_RETRYING) {
         line_gap(line, STYLE_DIM);
@@ -426,197 +170,6 @@ static void put_tail(struct line *line, const struct row *row, int state)
         return;
     line_gap(line, failed ? STYLE_RED : STYLE_DIM);
     line_clean(line, by->tail.data, by->tail.len);
-}
-
-/* ---- rows that are shown ------------------------------------------------------------------------------------ */
-
-#define NOBODY UINT32_MAX
-
-struct shown {
-    const struct row *row;
-    uint32_t up; // index of the row it is in; NOBODY
-    uint16_t depth;
-    const struct pass_seen *pass; // it is this pass of the row, which has ended; NULL
-    uint8_t rank;  // enum rank
-    uint8_t state; // enum row_state
-    bool is_inner; // an item, or in one
-    bool on;
-};
-
-struct frame {
-    const struct view *view;
-    struct shown *list;
-    uint32_t count, cap;
-    uint32_t on;
-    uint64_t recent; // rows that ended at this event or later are the last ones
-    uint32_t coming; // pending rows that were ranked as the next ones
-    uint64_t rowless[ROW_CANCELLED + 1]; // items that have no row any more, or not yet
-    uint64_t passes_gone; // that have ended and are not told
-    bool has_gone;   // one of them had a row, or there are such passes
-};
-
-static void count_items(struct frame *f, const struct row *each)
-{
-    for (size_t i = 0; i < COUNT(f->rowless); i++) {
-        f->rowless[i] += each->forgotten[i];
-        f->has_gone = f->has_gone || each->forgotten[i];
-    }
-    if (row_is_open(each) && each->items > each->begun)
-        f->rowless[ROW_PENDING] += each->items - each->begun;
-}
-
-static int state_shown(const struct row *row)
-{
-    int state = row_state(row);
-    return state == ROW_RUNNING && speaker(row)->state == ROW_ASKING ? ROW_ASKING : state;
-}
-
-static void add_shown(struct frame *f, struct shown shown)
-{
-    mem_grow(&f->list, &f->cap, f->count, sizeof *f->list);
-    f->list[f->count++] = shown;
-}
-
-static void add_pass(struct frame *f, const struct row *loop, const struct pass_seen *pass, uint32_t up, unsigned depth)
-{
-    static const uint8_t states[] = { [RONDO_STATUS_COMPLETED] = ROW_DONE, [RONDO_STATUS_FAILED] = ROW_FAILED,
-                                      [RONDO_STATUS_CANCELLED] = ROW_CANCELLED };
-    int state = pass->status < COUNT(states) && states[pass->status] ? states[pass->status] : ROW_SKIPPED;
-    add_shown(f, (struct shown){ .row = loop, .up = up, .depth = (uint16_t)depth, .pass = pass,
-                                 .state = (uint8_t)state, .is_inner = up != NOBODY && f->list[up].is_inner });
-}
-
-/* Of a loop at work the last passes that have ended, of one that gives its best pass that one. */
-static void collect_passes(struct frame *f, const struct row *loop, uint32_t up, unsigned depth)
-{
-    const struct passes *past = &loop->past;
-    const struct pass_seen *best = row_is_open(loop) ? NULL : passes_find(past, row_best_pass(loop));
-    uint32_t most = f->list[up].is_inner ? PASSES_INNER : f->view->height ? (uint32_t)f->view->height : PASSES_MAX;
-    uint32_t from = past->count - MIN(past->count, most);
-    if (best)
-        add_pass(f, loop, best, up, depth);
-    if (!row_is_open(loop) || !past->count)
-        return;
-    for (uint32_t i = from; i < past->count; i++)
-        add_pass(f, loop, &past->list[i], up, depth);
-    uint64_t gone = (uint64_t)(passes_last(past)->number + 1) - (past->count - from);
-    f->passes_gone += gone;
-    f->has_gone = f->has_gone || gone;
-}
-
-static void collect(struct frame *f, const struct row *row, uint32_t up, unsigned depth)
-{
-    if (row_is_seen(row)) {
-        add_shown(f, (struct shown){ .row = row, .up = up, .depth = (uint16_t)depth, .state = (uint8_t)state_shown(row),
-                                     .is_inner = row->is_item || (up != NOBODY && f->list[up].is_inner) });
-        up = f->count - 1;
-        depth++;
-        if (row_is_loop(row))
-            collect_passes(f, row, up, depth);
-    }
-    if (row->node->kind == RONDO_KIND_EACH)
-        count_items(f, row);
-    for (uint32_t i = 0; i < row->kid_count; i++)
-        if (row->kids[i])
-            collect(f, row->kids[i], up, depth);
-}
-
-/* It has ended, and had run. */
-static bool has_run(const struct shown *s)
-{
-    return !s->pass && s->state >= ROW_DONE && s->state != ROW_SKIPPED && s->row->seq;
-}
-
-/* The event at which the last few rows begin to have ended. */
-static uint64_t find_recent(const struct frame *f)
-{
-    uint64_t last[NEAR_MAX] = { 0 };
-    for (uint32_t i = 0; i < f->count; i++) {
-        uint64_t seq = has_run(&f->list[i]) ? f->list[i].row->seq : 0;
-        for (uint32_t k = 0; k < NEAR_MAX && seq; k++) {
-            if (seq <= last[k])
-                continue;
-            uint64_t other = last[k];
-            last[k] = seq;
-            seq = other;
-        }
-    }
-    return MAX(last[NEAR_MAX - 1], 1);
-}
-
-/* What matters most comes first. */
-enum rank {
-    RANK_ASKING,
-    RANK_FAILED,
-    RANK_RUNNING, // an agent
-    RANK_AROUND,  // what runs around it
-    RANK_AROUND_FAILED,
-    RANK_RECENT,
-    RANK_NEXT,
-    RANK_PASS, // a past one
-    RANK_ENDED,
-    RANK_ENDED_INNER,
-    RANK_LATER,
-    RANK_SKIPPED,
-};
-
-static enum rank rank(struct frame *f, const struct shown *s)
-{
-    if (s->pass)
-        return RANK_PASS;
-    switch ((enum row_state)s->state) {
-    case ROW_ASKING: return RANK_ASKING;
-    case ROW_FAILED: return row_is_origin(s->row) ? RANK_FAILED : RANK_AROUND_FAILED;
-    case ROW_RUNNING:
-    case ROW_RETRYING: return node_is_leaf(speaker(s->row)->node) ? RANK_RUNNING : RANK_AROUND;
-    case ROW_PENDING: return f->coming++ < NEAR_MAX ? RANK_NEXT : RANK_LATER;
-    case ROW_SKIPPED: return RANK_SKIPPED;
-    default: return s->row->seq >= f->recent ? RANK_RECENT : s->is_inner ? RANK_ENDED_INNER : RANK_ENDED;
-    }
-}
-
-/* Of one rank: the oldest first, but of ended rows the latest. */
-static int by_rank(const void *a, const void *b)
-{
-    const struct shown *x = *(struct shown *const *)a, *y = *(struct shown *const *)b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->rank == RANK_PASS)
-        return x->pass->seq > y->pass->seq ? -1 : x->pass->seq < y->pass->seq;
-    if (x->rank == RANK_RECENT || x->rank == RANK_ENDED || x->rank == RANK_ENDED_INNER)
-        return x->row->seq > y->row->seq ? -1 : x->row->seq < y->row->seq;
-    return x < y ? -1 : x > y;
-}
-
-/* Turns a row on, and those it is in, if there is room for all of them. */
-static void turn_on(struct frame *f, struct shown *s, uint32_t room)
-{
-    uint32_t need = 0;
-    for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
-        need++;
-    if (need > room && !f->on) { // not even the most important one fits with what it is in
-        s->on = true;
-        f->on = 1;
-    }
-    if (f->on + need > room)
-        return;
-    for (struct shown *at = s; at && !at->on; at = at->up == NOBODY ? NULL : &f->list[at->up])
-        at->on = true;
-    f->on += need;
-}
-
-static void choose(struct frame *f, uint32_t room)
-{
-    struct shown **order = mem_alloc(MAX(f->count, 1) * sizeof *order);
-    f->recent = find_recent(f);
-    for (uint32_t i = 0; i < f->count; i++) {
-        f->list[i].rank = (uint8_t)rank(f, &f->list[i]);
-        order[i] = &f->list[i];
-    }
-    qsort(order, f->count, sizeof *order, by_rank);
-    for (uint32_t i = 0; i < f->count && f->on < room; i++)
-        turn_on(f, order[i], room);
-    mem_free(order);
 }
 
 /* ---- the frame ---------------------------------------------------------------------------------------------- */
@@ -658,6 +211,8 @@ static void put_label(struct line *line, const struct shown *s, size_t width)
                      : row_is_open(row)                                        ? STYLE_BOLD
                                                                                : STYLE_NONE);
     put_shown(line, s);
+    if (row->is_item) // its value may be long
+        line_cut(line, width);
     line_style(line, STYLE_NONE);
     line_pad(line, width);
 }
@@ -689,10 +244,10 @@ static void put_past(struct line *line, const struct shown *s)
     put_length(line, pass->ns, false);
     if (pass->is_scored) {
         line_gap(line, STYLE_NONE);
-        put_number(&line->text, pass->score);
+        view_put_score(&line->text, pass->score);
         bool is_best = s->row->past.best == pass->number;
         line_add(line, STYLE_GREEN, is_best ? " " : "");
-        buf_puts(&line->text, is_best ? passes_star(line->view->term->is_utf8) : "");
+        buf_puts(&line->text, is_best ? passes_star(line->term->is_utf8) : "");
     }
     if (pass->has_gain) {
         line_add(line, STYLE_NONE, " ");
@@ -713,9 +268,9 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
     } else if (s->state != ROW_PENDING) {
         put_elapsed(line, row);
         if (row_is_loop(row))
-            put_passes(line, row);
+            view_loop_put_passes(line, row);
         else if (row->node->kind == RONDO_KIND_EACH)
-            put_items(line, row);
+            view_loop_put_items(line, row);
         if (row->attempt) {
             line_gap(line, STYLE_YELLOW);
             bool is_encore = row_is_encore(row);
@@ -723,7 +278,7 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
         }
         rondo_usage usage = row->usage;
         if (row_is_loop(row))
-            put_budget(line, row, &usage);
+            view_loop_put_budget(line, row, &usage);
         put_usage(line, &usage);
         put_tail(line, row, s->state);
     }
@@ -731,19 +286,15 @@ static void put_row(struct line *line, const struct shown *s, size_t width, stru
 }
 
 /* Rows that had no place, counted by how they are. */
-static void put_others(struct line *line, const struct frame *f, struct buf *out)
+static void put_others(struct line *line, const struct chosen *chosen, struct buf *out)
 {
-    uint64_t counts[COUNT(f->rowless)], all = f->count - f->on + f->passes_gone, passes = f->passes_gone;
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        counts[i] = f->rowless[i];
+    uint64_t counts[ROW_CANCELLED + 1], passes = chosen_count_others(chosen, counts), all = passes;
+    for (size_t i = 0; i < COUNT(counts); i++)
         all += counts[i];
-    }
-    for (uint32_t i = 0; i < f->count; i++) {
-        counts[f->list[i].state] += !f->list[i].on && !f->list[i].pass;
-        passes += !f->list[i].on && f->list[i].pass;
-    }
+    if (!all)
+        return;
     line_style(line, STYLE_DIM);
-    buf_printf(&line->text, "  %s %llu more", f->view->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
+    buf_printf(&line->text, "  %s %llu more", line->term->is_utf8 ? "\u2026" : "...", (unsigned long long)all);
     const char *before = ": ";
     for (size_t i = 0; i < COUNT(counts); i++) {
         if (!counts[i])
@@ -806,7 +357,7 @@ static void put_head(struct line *line, struct buf *out)
         buf_puts(&line->text, rows->end_ns ? rondo_status_text(rows->status) : view->idle);
     }
     line_gap(line, STYLE_NONE);
-    view_put_time(&line->text, (rows->end_ns ? rows->end_ns : view->now_ns) - rows->start_ns);
+    view_put_time(&line->text, rows_length_ns(rows, rows->end_ns ? rows->end_ns : view->now_ns));
     if (all > 1) {
         line_gap(line, STYLE_NONE);
         buf_printf(&line->text, "%u/%u steps", ended, all);
@@ -820,15 +371,6 @@ static void put_head(struct line *line, struct buf *out)
 }
 
 /* ---- what the summary adds --------------------------------------------------------------------------------------- */
-
-/* How much of a line that is too long goes into the first one: up to a blank, if there is one. */
-static size_t fit_words(const char *line, size_t len, size_t room)
-{
-    size_t fits = show_fit(line, len, room), at = fits;
-    while (fits < len && at > fits / 2 && line[at] != ' ')
-        at--;
-    return fits < len && line[at] == ' ' && at ? at : fits;
-}
 
 /* The line behind `at`, if it is only a caret; 0: it is not.  How far it is indented goes to *ret. */
 static size_t caret_line(const struct buf *text, size_t at, size_t *ret)
@@ -858,7 +400,7 @@ static size_t skip_characters(const char *text, size_t len, size_t count)
 static void put_excerpt(struct line *line, enum term_style style, const char *indent, const char *text,
                         size_t len, size_t caret, struct buf *out)
 {
-    size_t room = (size_t)MAX(line->view->term->width - (int)strlen(indent), 8), start = 0;
+    size_t room = (size_t)MAX(line->term->width - (int)strlen(indent), 8), start = 0;
     size_t at = skip_characters(text, len, caret);
     while (width_text(text + start, at - start) > room / 2)
         start += skip_characters(text + start, at - start, 1);
@@ -879,7 +421,7 @@ static void put_excerpt(struct line *line, enum term_style style, const char *in
 static void put_wrapped(struct line *line, enum term_style style, const char *indent, const char *text,
                         struct buf *out)
 {
-    size_t room = (size_t)line->view->term->width - strlen(indent);
+    size_t room = (size_t)line->term->width - strlen(indent);
     auto_buf struct buf clean = { 0 };
     show_lines(&clean, text, strlen(text));
     for (size_t at = 0, end; at < clean.len; at = end + (end < clean.len && strchr(" \n", clean.data[end]))) {
@@ -891,7 +433,7 @@ static void put_wrapped(struct line *line, enum term_style style, const char *in
             end += 1 + under;
             continue;
         }
-        end = at + fit_words(clean.data + at, end - at, room);
+        end = at + show_fit_words(clean.data + at, end - at, room);
         line_add(line, STYLE_NONE, indent);
         line_style(line, style);
         buf_put(&line->text, clean.data + at, end - at);
@@ -940,7 +482,7 @@ static bool put_ends(struct line *line, const struct buf *text, size_t most, str
     size_t rest = line_start(text, count - (most - 2));
     buf_put(out, text->data, line_start(text, 1));
     line_style(line, STYLE_DIM);
-    buf_printf(&line->text, "  %s %zu more lines", line->view->term->is_utf8 ? "\u2026" : "...", count - (most - 1));
+    buf_printf(&line->text, "  %s %zu more lines", line->term->is_utf8 ? "\u2026" : "...", count - (most - 1));
     line_end(line, out);
     buf_put(out, text->data + rest, text->len - rest);
     return false;
@@ -963,15 +505,15 @@ static bool put_error(struct line *line, const struct row *row, size_t most, str
 static bool put_errors(struct line *line, struct buf *out)
 {
     struct errors errors = { 0 };
-    rows_origins(line->view->rows, add_error, &errors);
+    uint32_t all = rows_origins(line->view->rows, add_error, &errors);
     uint32_t told = MIN(errors.count, ERRORS_MAX);
     size_t most = line->view->height ? MAX(ERROR_LINES / MAX(told, 1), ERROR_LEAST) : SIZE_MAX;
     bool is_all = true;
     for (uint32_t i = 0; i < told; i++)
         is_all = put_error(line, errors.rows[i], most, out) && is_all;
-    if (errors.count > told) {
+    if (all > told) {
         line_style(line, STYLE_NONE);
-        buf_printf(&line->text, "and %u more failures", errors.count - told);
+        buf_printf(&line->text, "and %u more failure%s", all - told, all - told == 1 ? "" : "s");
         line_end(line, out);
     }
     return is_all;
@@ -1017,42 +559,39 @@ static bool put_rest(struct line *line, size_t start, struct buf *out)
 }
 
 /* Is so much at work that not all of it should move? */
-static bool is_busy(const struct frame *f)
+static bool is_busy(const struct chosen *chosen)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < f->count; i++)
-        count += f->list[i].on && f->list[i].state == ROW_RUNNING;
+    for (uint32_t i = 0; i < chosen->count; i++)
+        count += chosen->list[i].on && chosen->list[i].state == ROW_RUNNING;
     return count > LIVELY_MAX;
+}
+
+/* Of the longest label that is shown, if that is not too long. */
+static size_t column_width(struct line *line, const struct chosen *chosen)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < chosen->count; i++)
+        width = MAX(width, chosen->list[i].on ? label_width(line, &chosen->list[i]) : 0);
+    return MIN(width, MAX((size_t)line->term->width * 2 / 5, 16));
 }
 
 bool view_put(struct buf *out, struct view *view)
 {
-    struct frame f = { .view = view };
-    struct line line = { .view = view };
+    struct chosen chosen = { .height = view->height };
+    struct line line = { .view = view, .term = view->term };
     size_t start = out->len;
-    collect(&f, view->rows->root, NOBODY, 0);
-    uint32_t room = view->height > 2 ? (uint32_t)view->height - 1 : 1;
-    bool all = !view->height || f.count + f.has_gone <= room;
-    if (all)
-        f.on = f.count;
-    else
-        choose(&f, room - 1);
-    size_t width = 0;
-    for (uint32_t i = 0; i < f.count; i++) {
-        f.list[i].on = f.list[i].on || all;
-        if (f.list[i].on)
-            width = MAX(width, label_width(&line, &f.list[i]));
-    }
-    width = MIN(width, MAX((size_t)view->term->width * 2 / 5, 16));
+    chosen_find(&chosen, view->rows);
+    size_t width = column_width(&line, &chosen);
     put_head(&line, out);
-    line.is_calm = view->is_calm = is_busy(&f);
-    for (uint32_t i = 0; i < f.count; i++)
-        if (f.list[i].on)
-            put_row(&line, &f.list[i], width, out);
-    if (f.on < f.count || f.has_gone)
-        put_others(&line, &f, out);
+    line.is_calm = view->is_calm = is_busy(&chosen);
+    for (uint32_t i = 0; i < chosen.count; i++)
+        if (chosen.list[i].on)
+            put_row(&line, &chosen.list[i], width, out);
+    if (chosen_leaves_out(&chosen))
+        put_others(&line, &chosen, out);
     bool is_all = put_rest(&line, start, out);
     buf_free(&line.text);
-    mem_free(f.list);
+    chosen_clear(&chosen);
     return is_all;
 }

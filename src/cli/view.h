@@ -28,6 +28,7 @@ bool view_put(struct buf *out, struct view *view);
 /* The look of a state, as the view has it. */
 const char *view_sign(const struct term *term, int state);
 enum term_style view_style(int state);
+const char *view_word(int state); // "running"
 
 /* "3 passes, until" */
 void view_put_passes(struct buf *out, int64_t passes, int reason);
@@ -37,6 +38,7 @@ void view_put_time(struct buf *out, int64_t ns);
 void view_put_moment(struct buf *out, int64_t ns, bool with_zone); // since 1970: "2026-11-15 17:40:18", here
 void view_put_amount(struct buf *out, int64_t n);
 void view_put_cost(struct buf *out, int64_t nano);
+void view_put_score(struct buf *out, double score);
 
 /* "1.2k tokens", "$0.012", with gap between them; what has no price is called so: "unpriced", "2 calls
    unpriced".  Nothing for nothing. */

@@ -320,7 +320,7 @@ int cut_put(const struct cut *cut, struct journal *parent, const struct cut_chan
 /* How the parent was started, without where, and without how it ended. */
 static json_t *about_child(const struct store_run *parent, const struct cut *cut)
 {
-    static const char *const ends[] = { "usage", "lost", "inherited", "exitCode", "error", "within" };
+    static const char *const ends[] = { "usage", "lost", "inherited", "exitCode", "error", "within", STORED_IDLE };
     json_t *about = json_is_object(parent->about) ? json_deep_copy(parent->about) : json_object();
     for (size_t i = 0; i < COUNT(ends); i++)
         json_object_del(about, ends[i]);

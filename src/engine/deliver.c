@@ -307,6 +307,25 @@ static json_t *compose(rondo_run *run, const struct rondo_event *end)
     return list;
 }
 
+/* The items of an each are asked for once for each item: those that were last asked for stay. */
+static bool find_items(rondo_run *run, uint64_t seq, struct rondo_event *ret)
+{
+    if (!run->items || run->items_seq != seq)
+        return false;
+    *ret = (struct rondo_event){ .type = RONDO_EV_ITEMS, .seq = seq, .flags = EF_VALUE,
+                                 .value = json_incref(run->items) };
+    return true;
+}
+
+static void keep_items(rondo_run *run, const struct rondo_event *ev)
+{
+    if (ev->type != RONDO_EV_ITEMS || !(ev->flags & EF_VALUE))
+        return;
+    json_decref(run->items);
+    run->items = json_incref(ev->value);
+    run->items_seq = ev->seq;
+}
+
 /* Follows references until the event that holds the value. */
 json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event *of)
 {
@@ -322,8 +341,9 @@ json_t *deliver_value_at(rondo_run *run, uint64_t seq, const struct rondo_event 
         else
             return NULL;
         by = ev;
-        if (!event_at(run, seq, &ev))
+        if (!find_items(run, seq, &ev) && !event_at(run, seq, &ev))
             return NULL;
+        keep_items(run, &ev);
         value = ev.flags & EF_VALUE ? ev.value : NULL;
     }
     if (!value)

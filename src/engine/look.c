@@ -141,10 +141,25 @@ static void keep_found(rondo_run *run, const struct rondo_event *ev)
     run->found_result.status = status_of_end[ev->type - RONDO_EV_STEP_END];
 }
 
-/* How long the step took whose end is this event. */
-static int64_t duration_ms(const rondo_run *run, const struct rondo_event *ev, const struct place *place)
+/* How long nobody drove the run between two moments of it. */
+static int64_t idle_ns(rondo_run *run, int64_t from_ns, int64_t to_ns)
 {
-    return place->start_ns ? inherit_length_ns(&run->core, place->start_ns, ev->time_ns) / MS : 0;
+    struct reader reader = { 0 };
+    struct rondo_event ev;
+    int64_t sum = 0;
+    reader_rewind(&reader, run);
+    while (reader_next(&reader, run, &ev, false) > 0 && ev.time_ns <= to_ns)
+        if ((ev.type == RONDO_EV_RESUMED || ev.type == RONDO_EV_REOPENED) && ev.time_ns > from_ns)
+            sum += ev.num;
+    reader_clear(&reader);
+    return sum;
+}
+
+/* How long the step took whose end is this event, since the run was forked. */
+static int64_t duration_ms(rondo_run *run, const struct rondo_event *ev, const struct place *place)
+{
+    int64_t length_ns = inherit_length_ns(&run->core, place->start_ns, ev->time_ns);
+    return place->start_ns ? (length_ns - idle_ns(run, ev->time_ns - length_ns, ev->time_ns)) / MS : 0;
 }
 
 static rondo_usage usage_at(const struct reader *reader, const struct rondo_event *ev)

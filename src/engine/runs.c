@@ -294,6 +294,7 @@ void rondo_run_close(rondo_run *run)
     look_free(run);
     run_clear(&run->core);
     json_decref(run->old_value);
+    json_decref(run->items);
     json_decref(run->old_passes);
     secrets_free(run->secrets);
     mem_free(run->error);
@@ -493,7 +494,7 @@ static int recovered(rondo_run *run, int rc, const rondo_run_options *options, b
         return rc;
     }
     run->kept_seq = run->core.seq;
-    run->summed_gates = reopens ? ~run->core.gate_moves : run->core.gate_moves; // then its row says that it has ended
+    run->summed_gates = goes_on ? ~run->core.gate_moves : run->core.gate_moves; // its row does not know that it does
     if (!goes_on)
         shell_stop(run);
     else if (!reopens)

@@ -229,6 +229,8 @@ struct rondo_run {
     struct reader reader;
     struct rondo_event old; // an event read back from the journal
     json_t *old_value;
+    json_t *items;       // the ones of an each that were last read, and the seq of their event; NULL
+    uint64_t items_seq;
     struct buf path, text, line; // what accessors return
     rondo_history *histories;    // handed out; see look.c
     struct result found_result;
@@ -372,6 +374,9 @@ int runs_resume(rondo_engine *engine, rondo_node *node, const char *id, const ro
    over, as if they had been. */
 int runs_catch_up(rondo_run *run, rondo_error *err);
 int runs_pass_over(rondo_run *run, rondo_error *err);
+
+/* Of what its row has: how long no process drove it, since it began or was forked. */
+#define STORED_IDLE "idleNs"
 
 /* A new run's place in the engine's store; then the run is stored. */
 int stored_begin(rondo_run *run, const rondo_run_options *options, const struct run_origin *origin,

@@ -9,6 +9,8 @@
 #include "flow/shape.h"
 #include "io/here.h"
 #include "io/within.h"
+#include "run/act.h"
+#include "run/inherit.h"
 #include "run/usage.h"
 #include "store/store.h"
 
@@ -71,11 +73,22 @@ void stored_recall_exit(rondo_run *run)
         exit_set(run, (int)json_integer_value(code));
 }
 
+/* How long nobody drove it, since it began or was forked. */
+static void put_idle(rondo_run *run)
+{
+    struct run *core = &run->core;
+    const struct act *whole = run_act(core, 0);
+    int64_t idle = inherit_length_ns(core, whole->start_ns, core->now_ns) - act_elapsed_ns(core, whole);
+    if (idle > 0)
+        json_object_set_new(run->about, STORED_IDLE, json_integer(idle));
+}
+
 static int sum_up(rondo_run *run, rondo_error *err)
 {
     struct run *core = &run->core;
     if (store_check_file(run->engine->store, err) < 0)
         return err->code;
+    put_idle(run);
     if (core->status) {
         put_end(run);
     } else { // it goes on, whatever it had come to

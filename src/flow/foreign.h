@@ -21,11 +21,11 @@ enum foreign_sort {
 };
 
 struct foreign {
-    uint8_t sort;     // enum foreign_sort
-    const char *of;   // FOREIGN_KEY: the name of the only table (struct fields), FOREIGN_VALUE: our key; NULL: any
-    const char *word; // theirs
-    const char *ours; // NULL: there is no such thing, which `note` says
-    const char *note; // how to say it, where another word alone would not do; NULL
+    uint8_t sort;      // enum foreign_sort
+    const char *of;    // FOREIGN_KEY: the name of the only table (struct fields), FOREIGN_VALUE: our key; NULL: any
+    const char *words; // theirs, with blanks between them
+    const char *ours;  // NULL: there is no such thing, which `note` says
+    const char *note;  // how to say it, where another word alone would not do; NULL
 };
 
 /* The row for a key that a table of a dialect does not know; NULL.  Its `ours`, if any, is a key of that table. */
@@ -34,7 +34,7 @@ const struct foreign *foreign_key(const struct fields *table, const char *key, u
 /* The row for a word of another sort; of as above, len: of the word.  NULL. */
 const struct foreign *foreign_word(enum foreign_sort sort, const char *of, const char *word, size_t len);
 
-/* Our words of a sort and their number, for the lists of the manual and the tests. */
+/* All of them, for tests. */
 const struct foreign *foreign_rows(size_t *ret_count);
 
 #endif

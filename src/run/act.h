@@ -152,6 +152,7 @@ void path_put_definition(struct buf *buf, place_finder find, const void *places,
 
 /* A path of a workflow file as Zenflow's id: the same whichever attempt it was. */
 void path_put_id(struct buf *buf, const char *path);
+bool path_is_of(const char *path, const char *wanted); // the same, or another try of what has the path `wanted`
 void path_put_act_id(struct buf *buf, struct run *run, const struct act *act);
 
 /* Are they one path?  In `wanted` the first attempt may be called so: "b~0" is "b", not "b~1". */

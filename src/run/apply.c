@@ -457,7 +457,7 @@ static void note_usage(const struct run *run, struct act *act, struct result *re
     if (!act->ledger && !res->more)
         return;
     struct outcome *more = result_more(res);
-    more->start_ns = act->start_ns;
+    more->start_ns = run->now_ns - act_elapsed_ns(run, act); // without the time in which nobody drove the run
     more->end_ns = run->now_ns;
     if (act->ledger) {
         res->flags |= act->ledger->is_short ? RES_SHORT : 0;

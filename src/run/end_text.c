@@ -169,7 +169,7 @@ static void put_oscillating(struct buf *out, const struct loop_end *end)
 
 static void put_cap(struct buf *out, const struct loop_end *end)
 {
-    buf_puts(out, "the cap was reached");
+    put_behind(out, "it was reached after", end);
 }
 
 /* The step's own error says why: "until of loop 'x' failed in pass 3: ...". */
@@ -207,7 +207,7 @@ enum bound { NO_BOUND, BOUND_INT, BOUND_WIDE, BOUND_TEXT, BOUND_BUDGET };
 
 static const struct row {
     const char *rule; // its key in a file; NULL: nobody wrote it
-    const char *word; // that the sentence begins with; NULL: the reason's
+    const char *word; // for people, that the sentence begins with; NULL: the reason's
     void (*put)(struct buf *, const struct loop_end *);
     uint8_t bound; // enum bound: what stands at `at` of struct node_loop
     size_t at;
@@ -227,7 +227,7 @@ static const struct row {
     [RONDO_REASON_TIME] = { "budget.time", "budget", put_budget, BOUND_BUDGET, 0, true },
     [RONDO_REASON_STALLED] = { "stall.repeats", NULL, put_stalled, AT(INT, stall_repeats), true },
     [RONDO_REASON_OSCILLATING] = { "stall.repeats", NULL, put_oscillating, AT(INT, stall_repeats), true },
-    [RONDO_REASON_MAX_ITERATIONS] = { "maxIterations", NULL, put_cap, AT(WIDE, cap), true },
+    [RONDO_REASON_MAX_ITERATIONS] = { "maxIterations", "cap", put_cap, AT(WIDE, cap), true },
     [RONDO_REASON_FAILED] = { "maxFailures", NULL, put_failed, AT(INT, max_failures) },
     [RONDO_REASON_CANCELLED] = { NULL, NULL, put_cancelled },
 #undef AT
@@ -273,10 +273,8 @@ json_t *end_bound(const struct loop_end *end)
 
 /* ---- the sentence --------------------------------------------------------------------------------------------- */
 
-/* What the loop waits for; NULL: it ends in some other way. */
-static const char *goal(const struct loop_end *end)
+const char *end_goal(const rondo_node *node)
 {
-    const rondo_node *node = end->node;
     if (!node_is_loop(node) || node->kind == RONDO_KIND_MACHINE)
         return NULL;
     bool has_node = node->count > ROLE_UNTIL && node->children[ROLE_UNTIL].node;
@@ -287,12 +285,12 @@ static const char *goal(const struct loop_end *end)
 
 bool end_waits(const struct loop_end *end)
 {
-    return goal(end) != NULL;
+    return end_goal(end->node) != NULL;
 }
 
 bool end_is_short(const struct loop_end *end)
 {
-    return end->reason < COUNT(rows) && rows[end->reason].is_short && goal(end);
+    return end->reason < COUNT(rows) && rows[end->reason].is_short && end_goal(end->node);
 }
 
 /* A loop that one thing in several passes made what it is names the one whose answer counts. */
@@ -313,6 +311,12 @@ static void put_bound(struct buf *out, const struct loop_end *end)
     buf_printf(out, " (%s: %.*s%s)", end_rule(end), (int)len, buf_text(&text), len < text.len ? "..." : "");
 }
 
+const char *end_word(int reason)
+{
+    bool has_row = reason > 0 && (size_t)reason < COUNT(rows) && reason != RONDO_REASON_TIME; // or a timeout's
+    return has_row && rows[reason].word ? rows[reason].word : rondo_reason_text(reason);
+}
+
 void end_put(struct buf *out, const struct loop_end *end)
 {
     const struct row *row = end->reason < COUNT(rows) ? &rows[end->reason] : &rows[0];
@@ -325,5 +329,5 @@ void end_put(struct buf *out, const struct loop_end *end)
     put_bound(out, end);
     put_best(out, end);
     if (end_is_short(end))
-        buf_printf(out, "; %s did not hold", goal(end));
+        buf_printf(out, "; %s did not hold", end_goal(end->node));
 }

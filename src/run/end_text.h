@@ -26,8 +26,14 @@ struct loop_end {
 const char *end_rule(const struct loop_end *end);
 json_t *end_bound(const struct loop_end *end);
 
+/* A reason in the words of people: "cap", "budget", "plateau". */
+const char *end_word(int reason);
+
 /* As "plateau: no gain over 8.5 for 2 passes (patience: 2); best: pass 2". */
 void end_put(struct buf *out, const struct loop_end *end);
+
+/* The key with which the loop says what it waits for, "until" or "untilAgent"; NULL: it ends in some other way. */
+const char *end_goal(const rondo_node *node);
 
 /* Does the loop wait for something?  And did it end before that was true? */
 bool end_waits(const struct loop_end *end);

@@ -112,6 +112,13 @@ bool path_is_same(const char *path, const char *wanted)
     return *path == *wanted;
 }
 
+bool path_is_of(const char *path, const char *wanted)
+{
+    auto_buf struct buf id = { 0 };
+    path_put_id(&id, path);
+    return strcmp(path, wanted) == 0 || strcmp(buf_text(&id), wanted) == 0;
+}
+
 void path_put_plain(struct buf *buf, const char *path)
 {
     size_t start = buf->len;

@@ -50,7 +50,7 @@ run article.yaml
 
 same "a tree" "$(draw --format tree)" "article
 ├─ ✓ count completed TIME [set n]
-├─ ✓ refine completed TIME, 3 passes, max_iterations [loop max 3] [score steps.rate.result.score] [best] ← count
+├─ ✓ refine completed TIME, 3 passes, cap [loop max 3] [score steps.rate.result.score] [best] ← count
 │  ├─ ✓ draft (writer) completed TIME
 │  └─ ✓ rate (critic) completed TIME ← draft
 ├─ ✓ all completed TIME, 2 of 2 items [each of 2 items] ← refine
@@ -164,9 +164,9 @@ run waits.yaml
 same "all sorts of containers" "$(draw --format tree --open)" "waits
 ├─ ✓ part completed TIME [include inner.yaml]
 │  └─ ✓ say (echo) completed TIME
-├─ ✓ outer completed TIME, 2 passes, max_iterations [loop max 2]
+├─ ✓ outer completed TIME, 2 passes, cap [loop max 2]
 │  └─ ✓ group completed TIME
-│     └─ ✓ inner completed TIME, 2 passes, max_iterations [loop max 2]
+│     └─ ✓ inner completed TIME, 2 passes, cap [loop max 2]
 │        └─ ✓ leaf (a) completed TIME
 ├─ ✓ light completed TIME, 2 passes, next [machine] [max 50]
 │  ├─ ✓ red (a) completed TIME [start] → green

@@ -46,10 +46,10 @@ check "a status that is none" 3 "" "$RONDO" runs --status odd
 # ---- show -----------------------------------------------------------------------------------------
 
 look show "$id"
-has "3 passes, max_iterations"
+has "3 passes, cap"
 has "from loop.yaml"
 look show "$id" refine
-has "best 2 with 9"
+has "best: pass 2 with 9"
 has "draft on jazz, pass 1"
 check "one step of one pass" 0 "draft on jazz, pass 0
 the end" sh -c '"$RONDO" show '"$id"' refine.0.draft | tail -n 2'
@@ -320,6 +320,18 @@ look resume --quiet last
 same "times are without the time in which nobody drove the run" \
     "$("$RONDO" history last again --json | jq -c '[.durationMs < 1500]' | tr '\n' ' ')" "[true] [true] "
 same "of the loop as well" "$("$RONDO" show last --json | jq '.steps[0].durationMs < 1900')" true
+same "and of each step" "$(for step in again again.0 again.1; do "$RONDO" show last $step --json | jq '.durationMs < 1900'; done | sort -u)" true
+look show last
+same "of the run" "$(sed -n 's/^.* paused  completed  \([0-9]*\)\(ms\|\.[0-9]s\)  .*/\1\2/p' out | grep -cE '^([0-9]+ms|1\.[0-9]s)$')" 1
+look runs --limit 1
+same "and in the list" "$(grep -cE '  ([0-9]+ms|1\.[0-9]s)  completed  paused' out)" 1
+look events last
+same "and at its end" "$(grep -cE 'workflow_end completed \(([0-9]+ms|1\.[0-9]s)\)' out)" 1
+look fork last --at again.1
+sleep 1
+look resume --quiet last
+look runs --limit 1
+same "a fork has no time before it" "$(grep -cE '  [0-9]+ms  completed  paused' out)" 1
 
 # ---- replay and fork ---------------------------------------------------------------------------------
 

@@ -38,9 +38,9 @@ ends 0 'agent: w, loop: { maxIterations: 9, score: result.n, patience: 2 }' '"pa
 ends 0 'agent: w, loop: { maxIterations: 9, score: result.n, patience: 2, until: result.n > 9 }' '"patience"' 2 false \
     "plateau: no gain over 8.5 for 2 passes (patience: 2); best: pass 2; until did not hold"
 ends 1 'agent: w, loop: { maxIterations: 2, until: result.n > 9 }' '"maxIterations"' 2 false \
-    "max_iterations: the cap was reached (maxIterations: 2); until did not hold"
+    "cap: it was reached after pass 2 (maxIterations: 2); until did not hold"
 ends 0 'agent: w, loop: { maxIterations: 2 }' '"maxIterations"' 2 null \
-    "max_iterations: the cap was reached (maxIterations: 2)"
+    "cap: it was reached after pass 2 (maxIterations: 2)"
 ends 0 'agent: w, loop: { while: iteration < 2 }' '"while"' '"iteration < 2"' null \
     "while: it did not hold before pass 3 (while: iteration < 2)"
 ends 0 'agent: w, loop: { unbounded: true, next: "iteration < 1 ? 1 : null" }' '"next"' '"iteration < 1 ? 1 : null"' null \
@@ -158,6 +158,38 @@ steps: [ { id: l, agent: bad, loop: { maxIterations: 6, onError: continue, maxFa
 F
 "$RONDO" run --store s.db --json both.yaml >out 2>err
 same "until comes before maxFailures" "$? $(jq -r 'select(.type == "loop_end").data.reason' out)" "0 until"
+
+# ---- a step that repeats itself, at its cap: its own error does not say why its last pass failed -------------------
+flow tests.yaml <<'F'
+name: tests
+steps: [ { id: mend, run: 'echo "2 tests failed" >&2; exit 1', loop: { maxIterations: 2, onError: continue, delay: 1ms, until: "status == 'completed'" } } ]
+F
+"$RONDO" run --store s.db tests.yaml >out 2>err
+same "the summary shows the pass that failed last" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err) $(grep -c '✗ pass 1' err)" "1 0"
+sed -i 's/, delay/, onMaxIterations: returnLast, delay/' tests.yaml
+"$RONDO" run --store s.db tests.yaml >out 2>err
+same "also where the cap is no failure" "$(grep -cE '^  ✗ pass 2 +[0-9]+ms  exit status 1: 2 tests failed$' err)" 1
+
+# ---- of several tries the last one --------------------------------------------------------------------------------
+flow tries.yaml <<'F'
+name: tries
+steps:
+  - { id: l, run: 'echo x; [ -e second ] || { touch second; exit 1; }', retry: { attempts: 2, delay: 1ms }, loop: { maxIterations: 2 } }
+F
+"$RONDO" run --store s.db tries.yaml >out 2>err
+same "show has the end of the last try" "$("$RONDO" show --store s.db last l | sed -n 2p)" \
+    "cap: it was reached after pass 2 (maxIterations: 2)"
+
+# ---- the words of the file in the summary, too --------------------------------------------------------------------
+flow never.yaml <<'F'
+name: never
+agents:
+  w: { script: [ x ] }
+  judge: { script: [ { result: { done: false } } ], resultSchema: { type: object, required: [done], properties: { done: { type: boolean } } } }
+steps: [ { id: l, agent: w, loop: { maxIterations: 2, untilAgent: judge, onMaxIterations: returnLast } } ]
+F
+"$RONDO" run --store s.db never.yaml >out 2>err
+same "untilAgent is no until" "$(grep -c '^⚠ l .*2 passes, cap; untilAgent did not hold' err) $(grep -c 'until did' err)" "1 0"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -159,10 +159,10 @@ spent=$id id=$(run_id err)
 "$RONDO" show --json "$id" >out
 hasnt '"durationMs":1[0-9]\{12\}'
 check "it goes on" 0 "" "$RONDO" resume "$id" --max-tokens 50000
-says "5 passes, max_iterations"
+says "5 passes, cap"
 if grep -q "step_end u ([0-9]*ms)" err; then ok; else bad "step_end u has no duration: $(cat err)"; fi
 look
-has "5 passes, max_iterations"
+has "5 passes, cap"
 hasnt "cancelled"
 "$RONDO" show --json "$id" >out
 has '"passes":5,"path":"t","reason":"max_iterations"'

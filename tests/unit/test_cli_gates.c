@@ -157,3 +157,22 @@ TEST(a_file_of_answers_that_is_wrong_is_refused)
     CHECK(answers_open(&a, "/nonexistent", &err) == RONDO_ENOTFOUND);
     CHECK(strstr(err.message, "/nonexistent") != NULL);
 }
+
+/* A question is not cut, and of others no character is. */
+TEST(questions_are_written_in_lines_that_fit)
+{
+    struct gate_open open[] = {
+        { .path = "a", .place = "a", .ask = "May the first part go out to everybody?" },
+        { .path = "b", .place = "b", .ask = "\u65e5\u672c\u8a9e\u306e\u8cea\u554f\u306f\u3068\u3066\u3082" },
+    };
+    struct gates gates = { .open = open, .count = 2 };
+    struct term term = { .is_utf8 = true, .width = 24 };
+    struct buf out = { 0 };
+    CHECK(gates_put(&gates, &out, &term));
+    CHECK_STR(buf_text(&out), "  later: b: \u65e5\u672c\u8a9e\u306e\u8cea\u2026\n"
+                              "? a: May the first part\n"
+                              "  go out to everybody?\n"
+                              "  \u203a ");
+    CHECK(!gates_put(&gates, &out, &term));
+    buf_free(&out);
+}

@@ -185,3 +185,29 @@ TEST(cleaning_any_bytes_gives_text_that_is_clean)
         buf_free(&again);
     }
 }
+
+static const char *wrapped(const char *text, const char *indent, size_t width)
+{
+    static struct buf out;
+    buf_clear(&out);
+    show_wrapped(&out, text, strlen(text), indent, width);
+    return buf_text(&out);
+}
+
+TEST(lines_are_broken_between_words)
+{
+    CHECK_STR(wrapped("one two", "", 80), "one two\n");
+    CHECK_STR(wrapped("a very long run of words", "", 9), "a very\nlong run\nof words\n");
+    CHECK_STR(wrapped("? who is it?", "  ", 8), "? who is\n  it?\n");
+    CHECK_STR(wrapped("first\n\nsecond one", "  ", 9), "first\n\n  second\n  one\n");
+}
+
+/* A command that is to be copied, or an id: half of it is of no use. */
+TEST(a_word_is_cut_only_when_it_is_longer_than_a_line)
+{
+    CHECK_STR(wrapped("each pass: rondo history r8b7d0b1b604f7a63 refine", "", 40),
+              "each pass: rondo history\nr8b7d0b1b604f7a63 refine\n");
+    CHECK_STR(wrapped("a bcdefghijklm", "", 5), "a bcd\nefghi\njklm\n");
+    CHECK_STR(wrapped("\u65e5\u672c\u8a9e", "", 1), "\u65e5\n\u672c\n\u8a9e\n");
+    CHECK_STR(wrapped("ab", "        ", 4), "ab\n");
+}

@@ -133,7 +133,7 @@ TEST(a_loop_counts_its_passes)
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  50ms\n"
                               "\u2713 s            50ms\n"
-                              "  \u2713 refine     50ms  5 passes, max_iterations\n"
+                              "  \u2713 refine     50ms  5 passes, cap\n"
                               "    \u2713 draft    10ms  5\n");
 }
 
@@ -205,8 +205,20 @@ TEST(a_loop_has_a_line_of_scores_and_its_budget)
     CHECK(strstr(look_plain(&l), "  _#- 8.5 *p2 -3.5  [###.......] $0.037 of $0.100  3.7k tokens\n") != NULL);
     l.term.is_utf8 = true;
     look_to_end(&l);
-    CHECK(strstr(look_plain(&l), "4 passes, max_iterations  \u2581\u2588\u2584\u2582 8.5 \u2605p2"
+    CHECK(strstr(look_plain(&l), "4 passes, cap  \u2581\u2588\u2584\u2582 8.5 \u2605p2"
                                  "  4.9k tokens  $0.049\n") != NULL);
+}
+
+TEST(values_of_items_are_cut_before_their_times)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, EACH("all", bot_node(&work)), "[\"a name that is longer than two fifths\", \"b\"]", 60);
+    look_to_end(&l);
+    CHECK_STR(look_plain(&l), "\u2713 flow  completed  10ms\n"
+                              "\u2713 all                       10ms  2 of 2 items\n"
+                              "  \u2713 [1] a name that is \u2026    10ms  a name that is longer tha\u2026\n"
+                              "  \u2713 [2] b                   10ms  b\n");
 }
 
 TEST(the_summary_shows_the_pass_whose_answer_is_given)
@@ -268,7 +280,7 @@ TEST(a_loop_around_one_step_says_what_that_says)
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
                               "\u2713 s           30ms\n"
-                              "  \u2713 refine    30ms  3 passes, max_iterations  3\n");
+                              "  \u2713 refine    30ms  3 passes, cap  3\n");
     look_start(&bad, LOOP("refine", nameless(bot_node(&fail)), .max_iterations = 3), "0", 80);
     look_to_end(&bad);
     CHECK(strstr(look_plain(&bad), "  no luck\n"));
@@ -312,6 +324,41 @@ TEST(items_that_are_shown_and_those_that_are_counted_are_all)
     CHECK_INT(others(&l, "done"), 200);
 }
 
+/* Of items that are not kept, too. */
+TEST(all_failures_are_counted)
+{
+    struct bot bad = { "bad", REFUSE, .text = "no" };
+    for (int count = 6; count <= 100; count += 94) {
+        LOOK l = { 0 };
+        auto_buf struct buf input = { 0 };
+        char more[40];
+        for (int i = 0; i < count; i++)
+            buf_printf(&input, "%c%d", i ? ',' : '[', i);
+        buf_putc(&input, ']');
+        look_start(&l, EACH("all", bot_node(&bad), .on_item_failure = RONDO_ERROR_CONTINUES), buf_text(&input), 80);
+        look_to_end(&l);
+        snprintf(more, sizeof more, "and %d more failure%s\n", count - 5, count == 6 ? "" : "s");
+        CHECK(strstr(look_plain(&l), more) != NULL);
+    }
+}
+
+/* Not with their steps, of which there may be many. */
+TEST(items_that_are_not_shown_are_counted_as_items)
+{
+    struct bot work = { "work", ECHO, .delay_ms = 10 }, next = { "next", ECHO, .delay_ms = 10 };
+    LOOK l = { 0 };
+    look_start(&l, EACH("all", SEQ(NULL, bot_node(&work), bot_node(&next)), .max_concurrency = 9),
+               "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]", 80);
+    l.view.height = 12;
+    while (look_next(&l)) {
+        int more = others(&l, "more");
+        CHECK_INT(more, others(&l, "to come") + others(&l, "running") + others(&l, "done"));
+        if (more)
+            CHECK_INT(item_lines(look_plain(&l)) + more, 20);
+    }
+    CHECK_INT(others(&l, "done"), 20 - item_lines(look_plain(&l)));
+}
+
 TEST(an_each_shows_items_at_work_and_counts_the_others)
 {
     struct bot work = { "work", ECHO, .delay_ms = 10 };
@@ -340,7 +387,7 @@ TEST(items_begin_anew_with_every_pass)
     look_start(&l, LOOP("again", EACH("all", bot_node(&work)), .max_iterations = 3), "[1, 2]", 80);
     look_to_end(&l);
     CHECK_STR(look_plain(&l), "\u2713 flow  completed  30ms\n"
-                              "\u2713 again        30ms  3 passes, max_iterations\n"
+                              "\u2713 again        30ms  3 passes, cap\n"
                               "  \u2713 all        10ms  2 of 2 items\n"
                               "    \u2713 [1] 1    10ms  1\n"
                               "    \u2713 [2] 2    10ms  2\n");
@@ -625,7 +672,7 @@ TEST(events_become_lines)
               "+1.6s step_start refine.1.add\n"
               "+3.1s step_end refine.1.add (1.5s)\n"
               "+3.1s iteration_end refine pass 2/2\n"
-              "+3.1s loop_end refine max_iterations: the cap was reached (maxIterations: 2)\n"
+              "+3.1s loop_end refine cap: it was reached after pass 2 (maxIterations: 2)\n"
               "+3.1s step_end refine (3.1s)\n"
               "+3.1s workflow_end completed (3.1s)\n");
 }

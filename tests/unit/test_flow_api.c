@@ -298,7 +298,7 @@ TEST(lines_of_passes_have_outputs_and_the_best_so_far)
     CHECK(strstr(alone, "\"outputs\":{\"r\":{\"n\":1}},\"status\":\"completed\",\"output\":{\"n\":1}}}"));
     CHECK_STR(line_of("loop_end", "l"), "{\"stepId\":\"l\",\"data\":{\"reason\":\"max_iterations\",\"passes\":2,"
                                         "\"best\":{\"pass\":0,\"score\":3},\"rule\":\"maxIterations\",\"bound\":2,"
-              "\"why\":\"max_iterations: the cap was reached (maxIterations: 2); best: pass 1\"}}");
+              "\"why\":\"cap: it was reached after pass 2 (maxIterations: 2); best: pass 1\"}}");
 }
 
 TEST(the_last_line_sums_up)
