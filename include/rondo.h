@@ -1188,10 +1188,11 @@ enum rondo_event_type {
 
 /* An event is valid until the next call on its run or engine.  NULL is no event: its type is 0. */
 RONDO_API int rondo_event_type(const rondo_event *event);
-RONDO_API const char *rondo_event_name(const rondo_event *event);   /* "step_end": `type` in rondo_event_json().  Notes of a
-   talk with a model are "agent_turn" and "tool_call", what a coordinator says "coordinator_narration" and
-   "coordinator_synthesis", steps that a message took up again "resume_started", "resume_completed" and "resume_failed";
-   a step that is cancelled before it begins is "step_skipped", and in files a container without a name "decision" */
+/* "step_end": the `type` in rondo_event_json().  Notes of a talk with a model are "agent_turn" and "tool_call".  What a
+   coordinator says is "coordinator_narration" or "coordinator_synthesis".  A step that a message takes up again has
+   "resume_started", "resume_completed" and "resume_failed".  A step that is cancelled before it begins is
+   "step_skipped".  In files the start and the end of a container without a name are "decision". */
+RONDO_API const char *rondo_event_name(const rondo_event *event);
 RONDO_API uint64_t rondo_event_seq(const rondo_event *event);       /* from 1, no gaps; 0: partial */
 RONDO_API int64_t rondo_event_time_ms(const rondo_event *event);    /* since 1970 */
 RONDO_API rondo_run *rondo_event_run(const rondo_event *event);
@@ -1208,7 +1209,7 @@ RONDO_API const char *rondo_event_text(const rondo_event *event);   /* of its va
 RONDO_API const char *rondo_event_author(const rondo_event *event); /* the agent that emitted it */
 RONDO_API const char *rondo_event_skill(const rondo_event *event);  /* step_start: the skill chosen; "" */
 RONDO_API bool rondo_event_score(const rondo_event *event, double *ret);
-RONDO_API bool rondo_event_escalates(const rondo_event *event);      /* by its agent, or, of a loop_end, inside the loop */
+RONDO_API bool rondo_event_escalates(const rondo_event *event); /* its agent did; of a loop_end: one inside */
 
 /* The event as one line of JSON in Zenflow's envelope, without the newline. */
 RONDO_API const char *rondo_event_json(const rondo_event *event, size_t *ret_len);

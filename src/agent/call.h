@@ -105,10 +105,11 @@ bool task_again(rondo_later later, void (*call)(rondo_task *task, void *user), v
 int task_fail_saying(rondo_task *task, int code, const char *message, const char *said);
 int later_fail_saying(rondo_later later, int code, const char *message, const char *said);
 
-/* In on_cancel and behind it, on the engine's thread: the limit of time that has ended the step of this work, in ms, while
-   the step waits for it and its run is there; 0: it was cancelled otherwise.  Then the step may still fail with a
-   message that tells more than that its time is over. */
+/* For work that was cancelled, on the engine's thread.  The limit of time, in ms, that has ended its step; the step
+   then waits for the work, and the run is there.  0: something else has cancelled it. */
 int64_t later_overdue_ms(rondo_later later);
+
+/* Such a step fails with this message, which tells more than that its time is over. */
 int later_fail_overdue(rondo_later later, const char *message, const char *said);
 
 /* For a task that was deferred, from any thread: notes (taken; see rondo_later_note()), and then(user) on the

@@ -314,7 +314,8 @@ static int post(rondo_later at, struct post *message)
     pthread_mutex_lock(&mail->lock);
     struct later *later = later_find(mail, at.token);
     bool good = later && !later->work.finished &&
-                (!later->cancelled || message->is_overdue || message->ev.type == RONDO_EV_SETTLED); // what was spent was
+                (!later->cancelled || message->is_overdue ||
+                 message->ev.type == RONDO_EV_SETTLED); // what was spent was spent
     if (good) {
         later->work.finished = message->finishes;
         message->token = at.token;

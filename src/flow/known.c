@@ -14,8 +14,8 @@ const char *const known_providers[] = {
 };
 const size_t known_provider_count = COUNT(known_providers);
 
-const char *const known_tools[] = { "read", "write", "edit", "glob", "grep", "bash", "fetch", "send_message", "exit_loop",
-                                    "continue_loop" };
+const char *const known_tools[] = { "read", "write", "edit", "glob", "grep", "bash", "fetch", "send_message",
+                                    "exit_loop", "continue_loop" };
 const size_t known_tool_count = COUNT(known_tools);
 
 static const char *const own_tools[] = {

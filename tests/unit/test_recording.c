@@ -216,7 +216,8 @@ TEST(breaks_continues_and_escalations)
     check_same(HEAD "agents: { e: { script: [{ content: up, actions: { break: outer, escalate: true } }] } }\n"
                     "steps:\n- id: outer\n  loop:\n    maxIterations: 3\n    steps:\n"
                     "    - { id: inner, loop: { maxIterations: 4, steps: [{ id: s, agent: e }] } }\n"
-                    "- { id: z, agent: e, condition: steps.outer.escalated, dependsOn: [outer], loop: { maxIterations: 1 } }\n");
+                    "- { id: z, agent: e, condition: steps.outer.escalated, dependsOn: [outer],\n"
+                    "    loop: { maxIterations: 1 } }\n");
 }
 
 TEST(retries_with_chance_in_their_delays)
