@@ -176,7 +176,8 @@ TEST(a_change_beside_one_that_changes_nothing_counts)
 /* What a judge does to files is no change of the pass. */
 TEST(only_the_body_is_looked_at)
 {
-    struct actor it = { .name = "it", .says = SAYS("x") }, judge = { .name = "judge", .says = SAYS("{\"done\":false}") };
+    struct actor it = { .name = "it", .says = SAYS("x") };
+    struct actor judge = { .name = "judge", .says = SAYS("{\"done\":false}") };
     struct play p = { 0 };
     marks = (const char *const[]){ "a", "a", "b", "b", "c", "c", "d", "d", NULL };
     rondo_node *node = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&it), .max_iterations = 2,
