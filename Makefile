@@ -285,8 +285,8 @@ lint:
 	@tools/lint
 coverage-ids:
 	@tools/coverage-ids
-mutate: unit-tests
-	@tools/mutate '$(T)'
+mutate: all unit-tests $(HELPERS)
+	@B='$(B)' FAST='$(FAST)' tools/mutate '$(T)'
 
 # --- installing -----------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ static void stream(rondo_engine *engine, long n)
 
 /* ---- dursqlite ----------------------------------------------------------------------------------- */
 
-/* What is in the folder, which is removed. */
+/* Removes the folder, and says how many bytes its files had. */
 static int64_t take_folder(const char *folder)
 {
     int64_t bytes = 0;

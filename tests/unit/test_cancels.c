@@ -126,7 +126,7 @@ static rondo_later tokens[WORKS];
 static uint32_t token_count;
 static bool is_over; // the engine goes, and its tokens with it
 
-/* Who is told may end at once, within the same turn, or later. */
+/* The agent hears of the cancel: it ends at once, within the same turn, or later. */
 static void is_told(void *user)
 {
     const rondo_later *later = user;

@@ -3,7 +3,7 @@
 
 #include "data/money.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 static const char *text(int64_t nano, enum money form)
 {

@@ -357,9 +357,9 @@ TEST(what_the_lines_do_not_show_is_named)
     trial_run(&t, LOOP("l", bot_node(&b_add), .max_iterations = 1), "1");
     CHECK_INT(replayed_as(&t, flags_an_end, &report), RONDO_EMISMATCH);
     CHECK_STR(report.expected, report.got);
-    CHECK_STR(t.err.message, "event 6: the log has iteration_end, and another one follows; their lines are the same, and "
-                             "what differs is the flag 'mine', which only the log has, the flag 'late', which only "
-                             "the log has");
+    CHECK_STR(t.err.message, "event 6: the log has iteration_end, and another one follows; their lines are the same, "
+                             "and what differs is the flag 'mine', which only the log has, the flag 'late', which "
+                             "only the log has");
     replay_report_clear(&report);
 }
 

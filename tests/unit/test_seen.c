@@ -149,6 +149,46 @@ TEST(what_is_seen_comes_before_the_work_and_before_its_end)
     play_end(&p);
 }
 
+static int looks_of(const struct play *p)
+{
+    int count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        count += p->said[i].type == RONDO_EV_FILES_SEEN;
+    return count;
+}
+
+/* Two that work side by side: what one of them has changed stays changed when the other has changed nothing. */
+TEST(a_change_beside_one_that_changes_nothing_counts)
+{
+    struct actor one = { .name = "one", .says = SAYS("x"), .takes_ms = 5 };
+    struct actor two = { .name = "two", .says = SAYS("x"), .takes_ms = 5 };
+    struct play p = { 0 };
+    marks = (const char *const[]){ "a", "a", "b", "a", "b", "b", "c", "b", "c", "c", "d", "c", NULL };
+    rondo_node *node = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .max_iterations = 3, .stall_repeats = 2,
+                                                      .body = RONDO_PARALLEL(actor(&one), actor(&two)) });
+    node->loop.watcher = &watcher;
+    play_flow(&p, node, NULL);
+    CHECK_INT(looks_of(&p), 12);
+    CHECK_INT(p.res.reason, RONDO_REASON_MAX_ITERATIONS);
+    play_end(&p);
+}
+
+/* What a judge does to files is no change of the pass. */
+TEST(only_the_body_is_looked_at)
+{
+    struct actor it = { .name = "it", .says = SAYS("x") };
+    struct actor judge = { .name = "judge", .says = SAYS("{\"done\":false}") };
+    struct play p = { 0 };
+    marks = (const char *const[]){ "a", "a", "b", "b", "c", "c", "d", "d", NULL };
+    rondo_node *node = rondo_loop(&(rondo_loop_spec){ RONDO_LOOP, .name = "l", .body = actor(&it), .max_iterations = 2,
+                                                      .judge = actor(&judge), .stall_repeats = 9 });
+    node->loop.watcher = &watcher;
+    play_flow(&p, node, NULL);
+    CHECK_INT(judge.calls, 2);
+    CHECK_INT(looks_of(&p), 4);
+    play_end(&p);
+}
+
 /* Two agents, the first of which changes something: nobody looks at the second. */
 TEST(a_pass_that_has_changed_something_is_not_looked_at_any_more)
 {

@@ -295,7 +295,7 @@ TEST(no_text_is_a_wrong_query)
     static const char *const queries[] = {
         "\"", "\"\"", "\"\"\"", "a\"b", "\"a", "a\"", "*", "a*", "a OR b", "NOT a", "AND", "NEAR(a b)", "(", ")",
         "text:a", "-a", "+a", "^a", "{a}", "a'b", ";", "--", "a:b:c", "\\", "\xff\xfe", "\x01", "memory_text",
-        "' OR 1=1 --", "%", "?1", "\xe2\x80\x9c" "a\xe2\x80\x9d",
+        "' OR 1=1 --", "%", "?1", ("\xe2\x80\x9c" "a\xe2\x80\x9d"),
     };
     struct store *store = open_new();
     remember(store, "s", "m", "a plain OR entry");
