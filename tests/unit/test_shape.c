@@ -50,7 +50,8 @@ TEST(a_shape_lists_the_nodes)
                               "{\"path\":\"\",\"name\":\"refine\",\"kind\":\"loop\",\"limits\":{\"max_iterations\":5},"
                               "\"asks\":[\"until\"],\"modes\":{\"max_failures\":3}},\n"
                               "{\"path\":\"\",\"kind\":\"sequence\",\"in\":0,\"at\":0},\n"
-                              "{\"path\":\"writer\",\"kind\":\"agent\",\"limits\":{\"timeout_ms\":100},\"in\":1,\"at\":0},\n"
+                              "{\"path\":\"writer\",\"kind\":\"agent\",\"limits\":{\"timeout_ms\":100},"
+                              "\"in\":1,\"at\":0},\n"
                               "{\"path\":\"critic\",\"kind\":\"agent\",\"in\":1,\"at\":1}]}\n");
     CHECK(shape_is(shape_of(node), strlen(shape_of(node))));
     CHECK(!shape_is("{\"v\":1,\"main\":", 14));
