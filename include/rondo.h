@@ -629,7 +629,9 @@ RONDO_API bool rondo_later_cancelled(rondo_later later);
 RONDO_API int rondo_later_fd(rondo_later later);
 
 /* One event of an agent before it finishes.  A partial one is shown at once and never stored; the
-   others are.  State set here takes effect when the event is applied. */
+   others are.  State set here takes effect when the event is applied.  The engine hands events out between calls of
+   functions: a function that emits twice and returns has done both, and returned, before the first event is seen.
+   One that wants to be seen at work defers (rondo_task_defer()) and emits later. */
 typedef struct rondo_emit {
     size_t size;        /* RONDO_EMIT */
     const char *author; /* default: the agent's name */

@@ -101,7 +101,7 @@ static int list(struct running *r)
     struct listing l = { .r = r };
     term_init(&l.term, STDOUT_FILENO, r->line->no_color);
     l.rows = rows_new(r->run->node);
-    l.tell = (struct tell){ .rows = l.rows, .term = &l.term, .title = r->flow->name,
+    l.tell = (struct tell){ .rows = l.rows, .term = &l.term, .title = r->name,
                             .verbose = r->args->verbose, .all = r->args->type != NULL };
     put_all(&l);
     int code = check_end(&l);
@@ -134,7 +134,7 @@ static int cmd_events(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { check_type, running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "events",
-                         .file = line->args.list[0], .only_looks = true };
+                         .file = line->args.list[0], .only_looks = true, .looks_at_any = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

@@ -592,7 +592,7 @@ static int cmd_history(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, list };
     struct running r = { .line = line, .args = line->options, .command = "history",
-                         .file = line->args.list[0], .only_looks = true };
+                         .file = line->args.list[0], .only_looks = true, .looks_at_any = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

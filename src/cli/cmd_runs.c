@@ -29,7 +29,7 @@ struct listing {
     const struct runs_options *options;
     struct term term;
     struct buf out;
-    uint32_t count;
+    uint32_t count, more; // shown; and left out
     int64_t now_ns;
 };
 
@@ -147,8 +147,12 @@ static void visit(const struct store_run *run, void *user)
     struct listing *l = user;
     const char *wanted = l->options->status;
     int64_t most = l->options->limit;
-    if ((wanted && strcmp(wanted, standing_text(run)) != 0) || (most && l->count >= most))
+    if (wanted && strcmp(wanted, standing_text(run)) != 0)
         return;
+    if (most && l->count >= most) {
+        l->more++;
+        return;
+    }
     l->count++;
     if (l->options->as_json)
         put_json(l, run);
@@ -186,7 +190,6 @@ static int cmd_runs(const struct cmdline *line)
     struct store_filter filter = {
         .name = o->name, .session = o->session, .folder = here,
         .since_ns = o->since_ms < 0 ? 0 : MAX(l.now_ns - MIN(o->since_ms, l.now_ns / MS) * MS, 1),
-        .limit = o->status ? 0 : (uint32_t)MIN(o->limit, UINT32_MAX),
     };
     if (o->status && !is_status(o->status))
         return usage_error(line->command, "--status %s: there is no such status, see 'rondo help runs'",
@@ -199,6 +202,10 @@ static int cmd_runs(const struct cmdline *line)
     int rc = store_runs(store, &filter, visit, &l, &err);
     if (rc == 0 && !l.count && !o->as_json)
         fprintf(stderr, "rondo runs: there are none%s\n", is_picky(o) ? " like that" : "");
+    if (rc == 0 && l.more) {
+        fflush(stdout);
+        fprintf(stderr, "rondo runs: %u more: -n 0\n", l.more);
+    }
     store_close(store);
     buf_free(&l.out);
     return rc < 0 ? command_fail(line->command, "%s", err.message) : EXIT_OK;

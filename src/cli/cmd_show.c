@@ -318,6 +318,8 @@ static void put_head(struct running *r, const struct rows *rows, struct buf *out
     }
     if (*row->holder)
         buf_printf(out, "driven by %s\n", row->holder);
+    else if (r->status == RONDO_STATUS_RUNNING && r->node)
+        buf_puts(out, "nobody drives it; only the program that has started it can go on\n");
     else if (r->status == RONDO_STATUS_RUNNING)
         put_next(out, "nobody drives it: ", r, "resume", "");
 }
@@ -369,7 +371,7 @@ static void put_people(struct buf *out, struct running *r, const struct gates *g
         put_answer(out, json_array_get(answers, i));
     for (uint32_t i = 0; i < gates->count; i++)
         asked_put(out, "asks ", r, &gates->open[i], letters);
-    if (is_asking(gates, letters))
+    if (is_asking(gates, letters) && r->flow)
         put_next(out, "answer with: ", r, "answer", " PATH VALUE");
 }
 
@@ -380,7 +382,7 @@ static void print_run(struct running *r, const struct rows *rows, const struct g
     put_kids(steps, rows->root);
     for (uint32_t i = 0; i < gates->count; i++)
         json_array_append_new(asks, asked_json(&gates->open[i], letters));
-    print_json(json_pack("{s:s, s:s, s:s, s:o, s:O, s:o, s:O}", "id", r->id, "name", r->flow->name, "status",
+    print_json(json_pack("{s:s, s:s, s:s, s:o, s:O, s:o, s:O}", "id", r->id, "name", r->name, "status",
                          standing_text(store_about(r->run->journal)), "steps", steps, "about", r->about, "asks", asks,
                          "answers", answers));
 }
@@ -425,7 +427,7 @@ static int show_run(struct running *r)
     } else {
         term_init(&term, STDOUT_FILENO, r->line->no_color);
         put_head(r, rows, &out);
-        view_put(&out, &(struct view){ .rows = rows, .title = r->flow->name, .term = &term,
+        view_put(&out, &(struct view){ .rows = rows, .title = r->name, .term = &term,
                                        .idle = standing_idle(store_about(r->run->journal)),
                                        .now_ns = seen_ns(r, rows) });
         put_people(&out, r, &gates, answers, letters);
@@ -447,7 +449,7 @@ static int cmd_show(const struct cmdline *line)
 {
     static int (*const stages[])(struct running *r) = { running_find, running_look, show };
     struct running r = { .line = line, .args = line->options, .command = "show",
-                         .file = line->args.list[0], .only_looks = true };
+                         .file = line->args.list[0], .only_looks = true, .looks_at_any = true };
     return running_go(&r, stages, COUNT(stages));
 }
 

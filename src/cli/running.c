@@ -256,6 +256,17 @@ int running_open_store(struct running *r, bool must_exist)
     return EXIT_USAGE;
 }
 
+/* Of a run that another program has started. */
+static int read_shape(struct running *r, struct journal *journal, const char *text, size_t len)
+{
+    rondo_error err;
+    r->node = shape_node(text, len, &err);
+    if (!r->node)
+        return command_fail(r->line->command, "run %s was started by a program, and %s", r->id, err.message);
+    r->node->hash = store_about(journal)->hash;
+    return EXIT_OK;
+}
+
 static int read_definition(struct running *r, struct journal *journal)
 {
     struct diags diags = { 0 };
@@ -264,6 +275,8 @@ static int read_definition(struct running *r, struct journal *journal)
     const char *text = store_definition(journal, &len);
     if (!text && store_check_there(journal, &err) < 0)
         return running_fail_said(r, &err);
+    if (text && r->looks_at_any && shape_is(text, len))
+        return read_shape(r, journal, text, len);
     if (!text || shape_is(text, len))
         return command_fail(r->line->command, "run %s was started by a program, not from a workflow file: "
                             "only that program can go on with it", r->shown_id);
@@ -294,6 +307,7 @@ static int find_run(struct running *r)
     show_line(&shown, row->id, strlen(row->id));
     r->id = mem_strdup(row->id);
     r->shown_id = buf_take(&shown);
+    r->name = mem_strdup(row->name);
     r->holder = mem_strdup(row->holder);
     r->status = row->status;
     r->waits = row->waiting && !*row->holder;
@@ -416,7 +430,9 @@ int running_look(struct running *r)
     int code = running_open_engine(r);
     if (code != EXIT_OK)
         return code;
-    if (flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err) < 0)
+    int rc = r->node ? rondo_run_look(r->engine, r->node, r->id, &r->run, &err)
+                     : flows_look(r->engine, r->flow, &r->env, r->id, &r->run, &err);
+    if (rc < 0)
         return running_fail(r, &err);
     return EXIT_OK;
 }
@@ -517,8 +533,10 @@ int running_go(struct running *r, int (*const *stages)(struct running *r), size_
     json_decref(r->about);
     mem_free(r->id);
     mem_free(r->shown_id);
+    mem_free(r->name);
     mem_free(r->holder);
     flow_unref(r->flow);
+    rondo_node_unref(r->node);
     means_clear(&r->means);
     answers_clear(&r->answers);
     return code;

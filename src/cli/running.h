@@ -40,8 +40,11 @@ struct running {
     const struct run_args *args;
     const char *command, *file; // file: the first argument
     bool rehearses;
+    bool looks_at_any; // also at runs of programs that made their definitions in C: then there is a node and no flow
     bool only_looks; // nothing is written: the store may be somebody else's, or on a disk that cannot be written
     struct flow *flow;
+    rondo_node *node; // of a run that has no flow
+    char *name;       // running_find(): of the workflow
     json_t *inputs;
     json_t *about; // what a store remembers of how the run was started; NULL
     char *id;      // running_find(): the run's, in full

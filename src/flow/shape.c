@@ -84,11 +84,18 @@ static void put_deps(struct buf *out, const rondo_node *parent, const struct nod
     buf_puts(out, count ? "]" : "");
 }
 
-/* path is what stands before the node's own name, and is as before afterwards. */
-static void put_node(struct writer *w, struct buf *path, const rondo_node *parent,
+/* Whose child it is, and which. */
+static void put_place(struct buf *out, uint32_t in, uint32_t at)
+{
+    buf_printf(out, ",\"in\":%u,\"at\":%u", in, at);
+}
+
+/* path is what stands before the node's own name, and is as before afterwards.  in: the parent's number. */
+static void put_node(struct writer *w, struct buf *path, const rondo_node *parent, uint32_t in,
                      const struct node_child *child, const rondo_node *node)
 {
     size_t start = path->len;
+    uint32_t own = w->count;
     if (w->count >= SHAPE_NODES_MAX)
         return;
     if (child && *child->name)
@@ -98,16 +105,20 @@ static void put_node(struct writer *w, struct buf *path, const rondo_node *paren
     if (!child) {
         buf_puts(&w->out, ",\"name\":");
         put_text(&w->out, node->name);
+        buf_puts(&w->out, node->anonymous ? ",\"nameless\":true" : "");
     }
     buf_printf(&w->out, ",\"kind\":\"%s\"", rondo_kind_text(node->kind));
     put_limits(&w->out, node);
     put_asks(&w->out, node);
     put_skills(&w->out, node);
     put_deps(&w->out, parent, child);
+    shape_put_modes(&w->out, node);
+    if (child)
+        put_place(&w->out, in, (uint32_t)(child - parent->children));
     buf_putc(&w->out, '}');
     for (uint32_t i = 0; i < node->count; i++)
         if (node->children[i].node)
-            put_node(w, path, node, &node->children[i], node->children[i].node);
+            put_node(w, path, node, own, &node->children[i], node->children[i].node);
     path->len = start;
 }
 
@@ -116,7 +127,7 @@ static char *make(const rondo_node *node)
     struct writer w = { .count = 0 };
     auto_buf struct buf path = { 0 };
     buf_puts(&w.out, START);
-    put_node(&w, &path, NULL, NULL, node);
+    put_node(&w, &path, NULL, 0, NULL, node);
     buf_puts(&w.out, w.count < SHAPE_NODES_MAX ? "]}\n" : "],\"more\":true}\n");
     return buf_take(&w.out);
 }

@@ -48,10 +48,11 @@ TEST(a_shape_lists_the_nodes)
     rondo_node *node = build(&usual);
     CHECK_STR(shape_of(node), "{\"v\":1,\"nodes\":[\n"
                               "{\"path\":\"\",\"name\":\"refine\",\"kind\":\"loop\",\"limits\":{\"max_iterations\":5},"
-                              "\"asks\":[\"until\"]},\n"
-                              "{\"path\":\"\",\"kind\":\"sequence\"},\n"
-                              "{\"path\":\"writer\",\"kind\":\"agent\",\"limits\":{\"timeout_ms\":100}},\n"
-                              "{\"path\":\"critic\",\"kind\":\"agent\"}]}\n");
+                              "\"asks\":[\"until\"],\"modes\":{\"max_failures\":3}},\n"
+                              "{\"path\":\"\",\"kind\":\"sequence\",\"in\":0,\"at\":0},\n"
+                              "{\"path\":\"writer\",\"kind\":\"agent\",\"limits\":{\"timeout_ms\":100},"
+                              "\"in\":1,\"at\":0},\n"
+                              "{\"path\":\"critic\",\"kind\":\"agent\",\"in\":1,\"at\":1}]}\n");
     CHECK(shape_is(shape_of(node), strlen(shape_of(node))));
     CHECK(!shape_is("{\"v\":1,\"main\":", 14));
     CHECK_PTR(shape_of(node), shape_of(node));
