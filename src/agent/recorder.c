@@ -338,7 +338,8 @@ void recorder_hear(struct recorder *rec, const struct heard *heard)
     if (!is_open || call->reply || json_object_get(call->line, "overdue")) // its end is the last
         return;
     if (heard->is_overdue) {
-        json_object_set_new(call->line, "overdue", mask_value(rec->run_id, json_string(heard->message)));
+        auto_json json_t *why = json_string(heard->message);
+        json_object_set_new(call->line, "overdue", why ? mask_value(rec->run_id, why) : json_string("timed out"));
         return;
     }
     if (heard->type == RONDO_EV_STEP_END || heard->type == RONDO_EV_STEP_FAILED) {
