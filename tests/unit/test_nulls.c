@@ -115,6 +115,52 @@ TEST(histories_and_events_that_are_not_there_are_empty)
     rondo_engine_free(engine);
 }
 
+static void give_nothing(rondo_task *task, struct bot *bot)
+{
+    CHECK_INT(rondo_task_remember(task, "scope", NULL), RONDO_EINVAL);
+    CHECK_INT(rondo_task_note(task, NULL), 0);
+    CHECK_INT(rondo_task_set(task, "key", NULL), 0);
+    CHECK_INT(rondo_task_emit(task, &(rondo_emit){ RONDO_EMIT }), 0);
+    CHECK_INT(rondo_task_emit(task, NULL), 0);
+    CHECK_INT(rondo_engine_signal(rondo_run_engine(bot->data), "no run", "a", NULL, NULL), RONDO_ENOTFOUND);
+    CHECK_INT(rondo_task_return(task, NULL), 0);
+}
+
+static void give_nothing_later(rondo_task *task, void *user)
+{
+    rondo_later later = rondo_task_defer(task);
+    CHECK_INT(rondo_later_remember(later, "scope", NULL), 0);
+    CHECK_INT(rondo_later_note(later, NULL), 0);
+    CHECK_INT(rondo_later_set(later, "key", NULL), 0);
+    CHECK_INT(rondo_later_emit(later, &(rondo_emit){ RONDO_EMIT }), 0);
+    CHECK_INT(rondo_later_return_both(later, "said", NULL), 0);
+}
+
+TEST(a_value_that_is_given_away_may_be_null)
+{
+    struct bot bot = { "a", ECHO, .also = give_nothing };
+    rondo_engine *engine;
+    rondo_run *run;
+    rondo_error err;
+    rondo_result result;
+    CHECK_INT(rondo_engine_new(NULL, &engine, &err), 0);
+    rondo_node *node = RONDO_SEQUENCE(bot_node(&bot), rondo_agent_node(&(rondo_agent){ RONDO_AGENT, .name = "b",
+                                                                                       .run = give_nothing_later }));
+    CHECK_INT(rondo_run_start(engine, node, NULL, NULL, &run, &err), 0);
+    bot.data = run;
+    CHECK_INT(rondo_run_wait(run, &err), 0);
+    char *kept = rondo_value_text(rondo_run_memory(run, "scope"));
+    CHECK_STR(kept, "[null]");
+    rondo_text_free(kept);
+    CHECK_INT(rondo_run_find(run, "a", &result), 0);
+    CHECK_STR(result.content, "");
+    CHECK_INT(rondo_run_result(run, &result), 0);
+    CHECK_STR(result.content, "said");
+    rondo_run_close(run);
+    rondo_node_unref(node);
+    rondo_engine_free(engine);
+}
+
 static rondo_value *no_history(rondo_context *context, void *user)
 {
     check_empty_history(rondo_context_history(context)); // an each has none
