@@ -43,7 +43,8 @@
    - Some functions return NULL for "there is none": rondo_node_find(), rondo_event_node(), rondo_run_history(),
      rondo_run_next().  So functions that read a node, a history or an event take NULL.  They give 0, "", false
      or NULL, and -1 for a pass; a number that names no child and no pass gives the same.
-   - Where a value is given away or is an input, NULL counts as JSON null.  The text of no value is NULL.
+   - Where a value is given away or is an input, NULL counts as JSON null (but rondo_task_remember()
+     refuses it).  The text of no value is NULL.
    - A function that needs a definition reports NULL as an error, RONDO_EINVAL.  So does a constructor without a
      spec: its node holds the error.  Configs and options may be NULL, and so may texts for
      which a comment gives a meaning.

@@ -146,7 +146,7 @@ static void visit(const struct store_run *run, void *user)
 {
     struct listing *l = user;
     const char *wanted = l->options->status;
-    int64_t most = l->options->limit;
+    int64_t most = l->options->limit < 0 ? ROWS_DEFAULT : l->options->limit;
     if (wanted && strcmp(wanted, standing_text(run)) != 0)
         return;
     if (most && l->count >= most) {
@@ -190,6 +190,7 @@ static int cmd_runs(const struct cmdline *line)
     struct store_filter filter = {
         .name = o->name, .session = o->session, .folder = here,
         .since_ns = o->since_ms < 0 ? 0 : MAX(l.now_ns - MIN(o->since_ms, l.now_ns / MS) * MS, 1),
+        .limit = o->status ? 0 : (uint32_t)MIN(MAX(o->limit, 0), UINT32_MAX), // without -n all are counted
     };
     if (o->status && !is_status(o->status))
         return usage_error(line->command, "--status %s: there is no such status, see 'rondo help runs'",
@@ -202,7 +203,7 @@ static int cmd_runs(const struct cmdline *line)
     int rc = store_runs(store, &filter, visit, &l, &err);
     if (rc == 0 && !l.count && !o->as_json)
         fprintf(stderr, "rondo runs: there are none%s\n", is_picky(o) ? " like that" : "");
-    if (rc == 0 && l.more) {
+    if (rc == 0 && l.more && o->limit < 0) {
         fflush(stdout);
         fprintf(stderr, "rondo runs: %u more: -n 0\n", l.more);
     }
@@ -225,7 +226,7 @@ static const struct option options[] = {
     { NULL }
 };
 
-static const struct runs_options defaults = { .limit = ROWS_DEFAULT, .since_ms = -1 };
+static const struct runs_options defaults = { .limit = -1, .since_ms = -1 };
 
 const struct cmd command_runs = {
     .name = "runs", .args = "", .min_args = 0, .max_args = 0,

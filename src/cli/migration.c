@@ -85,7 +85,8 @@ int migration_refuse(const struct running *r, struct flows_move *move, const cha
 {
     auto_buf struct buf rest = { 0 }, next = { 0 };
     show(r, &move->drift, file, true);
-    command_fail(r->line->command, "run %s cannot move to %s: what has ended, or is there already, stays", r->shown_id, file);
+    command_fail(r->line->command, "run %s cannot move to %s: what has ended, or is there already, stays",
+                 r->shown_id, file);
     if (move->at.len) {
         buf_puts(&rest, " --at ");
         show_word(&rest, buf_text(&move->at));

@@ -284,7 +284,8 @@ static void walk_run(struct past *past, rondo_run *run, bool has_ended)
 }
 
 /* A run aside that reads this journal: all of it was applied.  To be closed with close_aside(). */
-static rondo_run *open_aside(rondo_engine *engine, rondo_node *node, struct journal *journal, int *ret, rondo_error *err)
+static rondo_run *open_aside(rondo_engine *engine, rondo_node *node, struct journal *journal, int *ret,
+                             rondo_error *err)
 {
     rondo_run *run = runs_aside(engine, node, NULL);
     struct journal *own = run->journal;

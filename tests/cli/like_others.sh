@@ -163,7 +163,7 @@ same "and its own call" "$(asked 2 '.messages[-1].content') $(asked 5 '.messages
 # ---- X1: two texts, the call and its response, and nothing more -----------------------------------------------------------
 flow exits.yaml <<'F'
 name: exits
-agents: { w: { prompt: p, model: compat/m, tools: [] } }
+agents: { w: { prompt: p, model: compat/m, tools: [exit_loop] } }
 steps: [{ id: l, loop: { maxIterations: 5, onMaxIterations: returnLast, steps: [{ id: a, agent: w, instructions: x }] } }]
 output: steps.l.reason
 F

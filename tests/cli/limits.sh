@@ -174,7 +174,7 @@ same "its passes are one loop's" "$("$RONDO" history --store s.db --json "$id" a
 
 killed beside.yaml
 raise "less than it has" 3 "" a:maxIterations=2
-says "a: maxIterations 2 is used up already (2): give it more"
+says "a: maxIterations 2 is used up already: expected more than 2"
 check "then it goes on as it was" 0 same "$RONDO" resume --store s.db "$id"
 calls "as it was" "a.0:1 a.1:1 b:2 join:1"
 

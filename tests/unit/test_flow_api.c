@@ -268,7 +268,7 @@ TEST(lines_say_what_zenflow_says)
 {
     CHECK_STR(line_of("workflow_start", ""),
               "{\"message\":\"lines\",\"data\":{\"total\":4,\"value\":{\"input\":{},\"maxConcurrency\":5,"
-              "\"onUnknown\":3,\"rules\":4}}}");
+              "\"onUnknown\":3,\"rules\":5}}}");
     CHECK_STR(line_of("step_start", "l"),
               "{\"stepId\":\"l\",\"data\":{\"index\":0,\"total\":4,\"loop_type\":\"repeat\",\"input\":{}}}");
     CHECK_STR(line_of("step_start", "e"),

@@ -142,10 +142,10 @@ TEST(a_script_goes_on_where_it_was_after_a_crash)
             return;
         char *log = rondo_run_save(p.run, &len);
         rondo_node *node = rondo_node_ref(p.run->node);
+        rondo_run_close(p.run);
         CHECK_INT(rondo_run_recover(p.engine, node, log, len, &(rondo_run_options){ RONDO_RUN }, &again, &p.err), 0);
         rondo_text_free(log);
         rondo_node_unref(node);
-        rondo_run_close(p.run);
         p.run = again;
         CHECK_INT(rondo_run_wait(p.run, &p.err), 0);
         CHECK_STR(told(&p, "x.0"), "one");
