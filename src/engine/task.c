@@ -665,11 +665,10 @@ int rondo_task_remember(rondo_task *task, const char *scope, rondo_value *entry)
 {
     struct act *act = work_act(&task->work);
     scope = scope || !act ? scope : act->node->agent.memory;
-    if (is_over(task) || !scope || value_is_deep(entry)) {
+    if (is_over(task) || !scope || !entry || value_is_deep(entry)) {
         json_decref(entry);
-        return is_over(task) ? RONDO_ESTATE : scope ? RONDO_ELIMIT : RONDO_EINVAL;
+        return is_over(task) ? RONDO_ESTATE : scope && entry ? RONDO_ELIMIT : RONDO_EINVAL;
     }
-    entry = entry ? entry : json_null();
     say(&task->work, RONDO_EV_MEMORY, 0, json_pack("{s:s, s:o}", "scope", scope, "entry", entry));
     return 0;
 }
