@@ -44,13 +44,13 @@ static bool is_told(const struct loading *l, const struct doc_val *at, bool is_w
     return false;
 }
 
-const char *const load_types[LOAD_TYPES] = { "array", "boolean", "integer", "null", "number", "object", "string" };
+static const char *const types[] = { "array", "boolean", "integer", "null", "number", "object", "string" };
 
 /* A misspelt type is the only name that a schema knows and can be asked about. */
 static void suggest_type(struct loading *l, struct diag *diag, const struct doc_val *at, const char *pointer)
 {
     if (at->kind == DOC_TEXT && strstr(pointer, "/type"))
-        load_suggest(l, diag, at->text, load_types, LOAD_TYPES);
+        load_suggest(l, diag, at->text, types, COUNT(types));
 }
 
 /* NULL: it was told before. */

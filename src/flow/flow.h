@@ -166,15 +166,6 @@ struct flow_guide {
     const char *name, *description, *body;
 };
 
-struct flow_way {
-    const struct doc_val *at;
-    const char *loop; // by its name; NULL: the nearest
-    bool escalates;   // then a file that another one runs needs no loop
-    bool is_first;    // in the first reply
-    bool is_used;     // there are steps that have the agent
-    bool is_open;     // and around one of them is such a loop
-};
-
 struct flow_agent {
     const char *name;
     const struct doc_val *at, *name_at;
@@ -230,8 +221,6 @@ struct flow_agent {
     bool is_certain;  // of a step that no condition stands before
     /* the others */
     json_t *script;         // a list of replies, borrowed
-    struct flow_way *ways;  // loops that its replies end; only while it is loaded (rules_reply.c)
-    uint32_t way_count;
     struct flow *workflow;  // the file it names
     const char *function;
 };

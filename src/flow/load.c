@@ -312,8 +312,6 @@ static void run_passes(struct loading *l)
         find_doubts(l);
     load_rules(l);
     load_files(l);
-    rules_replies(l);
-    rules_inputs(l);
     rules_budgets(l);
     load_compile(l);
 }

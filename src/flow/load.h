@@ -225,8 +225,6 @@ void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judg
 void rules_judges(struct loading *l); // the rest of it, once schemas have been compiled
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
-void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
-void rules_inputs(struct loading *l);                            // rules_input.c
 void rules_budgets(struct loading *l);                           // rules.c: whether anything counts towards them
 void load_files(struct loading *l);
 
@@ -238,10 +236,6 @@ void load_compile(struct loading *l);
 void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent);
-
-/* The names that `type` of a JSON Schema may have. */
-#define LOAD_TYPES 7
-extern const char *const load_types[LOAD_TYPES];
 
 /* What the agent of a step wants its input to fit, if anything; and the loop whose items, written down, are its input,
    NULL. */
