@@ -199,7 +199,7 @@ static const struct flow_agent *reader_of(const struct pending *p)
 
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p), l->doubts };
+    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p) };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)

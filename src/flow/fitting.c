@@ -167,7 +167,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
                      : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
-        if (value && !(load_doubts_in(l, script->items[i]) & DOUBT_REPLY))
+        if (value)
             fit(f, agent->result_schema.rules, value);
     }
 }

@@ -178,7 +178,6 @@ struct flow_agent {
     struct flow_step **users; // the steps that it works for
     uint32_t user_count;
     bool is_mute;  // it gives texts and never a result
-    bool is_vague; // while it is loaded: what it says and does was not all read, which was told
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
@@ -295,10 +294,7 @@ struct flow_step {
     uint8_t part;             // enum flow_part
     bool is_made;             // the file only named an agent here
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
-    bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
-    bool hides_names;         // nor what they mean in it,
     bool hides_waits;         // nor for whom it waits,
-    bool hides_limits;        // nor what may end its loop, or one around it
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;

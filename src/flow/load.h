@@ -80,7 +80,6 @@ struct pending_schema {
 struct slip {
     const struct doc_val *map;
     const char *meant;
-    unsigned doubts; // enum scope_doubt
 };
 
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
@@ -118,7 +117,6 @@ struct loading {
     uint32_t schema_agent; // whose schema is the next, if it has one
     struct slip *slips;    // as many as are told
     uint32_t slip_count, slip_cap;
-    unsigned doubts;       // of all of them
     const struct doc_val *map; // whose key is being read,
     const char *key;           // and which; NULL: one that is not known
 };
@@ -154,11 +152,6 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
 bool load_knows(const struct loading *l, const struct doc_val *map, const char *key);
 void load_slip(struct loading *l, const struct doc_val *map, const char *meant); // so it is not
 void load_refuse(struct loading *l); // nor is the key that is being read
-
-/* What may mean something that could not be read, somewhere in a value: enum scope_doubt, DOUBT_ANY with all others.
-   Of the whole file it is l->doubts. */
-unsigned load_doubts_in(const struct loading *l, const struct doc_val *val);
-unsigned load_own_doubts(const struct loading *l, const struct doc_val *map); // its own keys, and its limits
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
