@@ -172,7 +172,7 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
     }
 }
 
-/* ---- expressions that name nothing ----------------------------------------------------------------------------------- */
+/* ---- expressions that name nothing --------------------------------------------------------------------------- */
 
 /* What an expression that names nothing always gives; NULL. */
 static json_t *constant_of(const struct cel_program *program)

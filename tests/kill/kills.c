@@ -13,7 +13,7 @@
 
    RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
    object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line; NAME.tape is what
-   models answer (io/tape.h). */
+   models answer (tests/server.h). */
 #include "kill/once.h"
 #include "kill/program.h"
 #include "kill/race.h"
@@ -33,7 +33,6 @@ struct kase {
     char *name, *path;
     struct buf args; // lines
     json_t *answers;
-    char *tape; // "play:FILE"; NULL: none
     bool is_small;
     char *answer, *work; // stdout, what commands wrote
     char *session;       // what the session holds afterwards
@@ -155,21 +154,11 @@ static char *read_work(void)
     return mem_strdup(child_read("count", &scratch) ? buf_text(&scratch) : "");
 }
 
-static void put_tape_in(const struct kase *c)
-{
-    setenv("COMPAT_BASE_URL", "http://127.0.0.1:9/v1", 1);
-    if (c->tape)
-        setenv("RONDO_HTTP_TAPE", c->tape, 1);
-    else
-        unsetenv("RONDO_HTTP_TAPE");
-}
-
 static void undisturbed(struct kase *c)
 {
     char id[64];
     const char *wrong = NULL;
     program_clean();
-    put_tape_in(c);
     json_decref(answered);
     answered = json_object();
     setenv("RONDO_KILL_COUNT", "writes", 1);
@@ -322,7 +311,6 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     bool done = false;
     trials++;
     program_clean();
-    put_tape_in(c);
     json_decref(answered);
     answered = json_object();
     while (!done && !wrong) {
@@ -402,9 +390,6 @@ static void read_case(const char *file)
     buf_clear(&path);
     buf_printf(&path, "%s/%s.answers", flows, c->name);
     c->answers = child_read(buf_text(&path), &text) ? json_loads(buf_text(&text), 0, NULL) : NULL;
-    buf_clear(&path);
-    buf_printf(&path, "play:%s/%s.tape", flows, c->name);
-    c->tape = child_read(buf_text(&path) + strlen("play:"), &text) ? mem_strdup(buf_text(&path)) : NULL;
     buf_free(&path);
     buf_free(&text);
     undisturbed(c);
