@@ -2,7 +2,7 @@
 #
 #   make                 the library and the program, in build/
 #   make test            fetch what is missing, build everything, run all tests
-#   make test T=loop     only what has "loop" in its name
+#   make test T=loop     only files of tests with "loop" in their name; if there are none, all tests with it
 #   make test SAN=address,undefined    the same under sanitizers (also SAN=thread)
 #   make test FAST=1     built quickly: little optimisation, in build/fast
 #   make torture         kill the program at every write and 10,000 times in all (KILLS=N);
@@ -233,10 +233,16 @@ docs/rondo.schema.json: $(B)/tools/rondo_schema
 	$(call say,GEN,$@)
 	$(Q)$< >$@
 
-unit-tests: $(TESTS)
+# With T only what the files need that have it in their name: of unit tests their own programs, for scripts all others.
+named    = $(strip $(foreach x,$(1),$(if $(findstring $(T),$(basename $(x:tests/%=%))),$(x))))
+T_UNITS := $(if $(T),$(patsubst %,$(B)/tests/%,$(call named,$(notdir $(TESTS)))))
+T_OTHER := $(if $(T),$(call named,$(wildcard tests/cli/*.sh tests/peers/*.sh examples/*.yaml examples/*/*)))
+T_FILES := $(T_UNITS)$(T_OTHER)
+unit-tests: $(if $(T_FILES),$(T_UNITS),$(TESTS))
 
-test: all unit-tests $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS) $(HELPERS)
-	@B='$(B)' SAN='$(SAN)' T='$(T)' CC='$(CC)' CXX='$(CXX)' tests/run
+NEEDED  := all $(SUITES) $(REPLAYS) $(EXAMPLES) $(BENCHES) $(HARNESS) $(HELPERS)
+test: unit-tests $(if $(T_UNITS),$(if $(T_OTHER),$(NEEDED)),$(NEEDED))
+	@B='$(B)' SAN='$(SAN)' T='$(T)' BY_FILE='$(if $(T_FILES),1)' CC='$(CC)' CXX='$(CXX)' tests/run
 
 # A real language model, outside of the ordinary tests because building its server takes minutes.
 test-llama: $(PROGRAM)

@@ -147,6 +147,16 @@ static bool is_route(const struct route *route, const struct connection *connect
                    : len == want && strncmp(target, route->path, len) == 0;
 }
 
+static bool has_body(const struct route *route, const struct connection *connection)
+{
+    if (!route->body)
+        return true;
+    json_t *body = json_loadb(connection->body, connection->body_len, 0, NULL);
+    bool ret = json_equal(route->body, body);
+    json_decref(body);
+    return ret;
+}
+
 static struct part nobody_part = { .kind = SEND, .text = "no answer for ${method} ${target}\n", .len = 34 };
 static const struct answer nobody = { .parts = &nobody_part, .count = 1, .status = "404 Not Found", .length = -1 };
 
@@ -158,7 +168,7 @@ static void find_answer(struct connection *connection)
     pthread_mutex_lock(&server->lock);
     for (uint32_t i = 0; i < server->routes.count; i++) {
         struct route *route = &server->routes.list[i];
-        if (!is_route(route, connection))
+        if (!is_route(route, connection) || !has_body(route, connection))
             continue;
         connection->n = ++route->requests;
         connection->answer = &route->answers[MIN(connection->n, route->count) - 1];

@@ -17,6 +17,8 @@
          then                   ... and the next request gets another answer; the last one stays
          status 500
 
+       tape FILE                lines of JSON, a request and its answer each: equal requests, as JSON, get these answers
+
        send TEXT        bytes of the body; \n \r \t \0 \\ \xHH and the ${} of below are understood
        fill N [C]       N times the character C (x)
        file PATH        the bytes of a file

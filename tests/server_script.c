@@ -134,6 +134,41 @@ static bool read_frame(struct answer *answer, const char *word, const char *rest
     return true;
 }
 
+/* A request of a tape, and what came back: a route for this body. */
+static void add_taped(struct routes *routes, const char *line)
+{
+    const char *method, *url, *body, *key, *value;
+    int status;
+    size_t i;
+    json_t *all = json_loads(line, 0, NULL), *json, *headers, *pair;
+    if (!all || json_unpack(all, "{s:{s:s, s:s, s:o}, s:{s:i, s:o, s:s}}", "request", "method", &method, "url", &url,
+                            "json", &json, "answer", "status", &status, "headers", &headers, "body", &body) < 0)
+        script_die("a line of a tape makes no sense", line);
+    const char *host = strstr(url, "://"), *path = host ? strchr(host + 3, '/') : NULL;
+    struct answer *answer = add_route(routes, method, path ? path : "/");
+    routes->list[routes->count - 1].body = json_incref(json);
+    json_array_foreach(headers, i, pair)
+        if (json_unpack(pair, "[s, s]", &key, &value) == 0 && strcasecmp(key, "content-type") == 0) {
+            buf_printf(&answer->headers, "%s: %s\r\n", key, value);
+            answer->has_type = true;
+        }
+    struct part part = { .kind = SEND, .text = mem_strdup(body), .len = strlen(body) };
+    mem_grow(&answer->parts, &answer->cap, answer->count, sizeof part);
+    answer->parts[answer->count++] = part;
+    json_decref(all);
+}
+
+/* The first line says what the file is. */
+static void read_tape(struct routes *routes, const char *path)
+{
+    struct buf text = { 0 };
+    read_file(path, &text);
+    for (char *rest, *line = strtok_r((char *)buf_text(&text), "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (!strstr(line, "\"rondo-tape\""))
+            add_taped(routes, line);
+    buf_free(&text);
+}
+
 static void read_line(struct routes *routes, struct answer **answer, char *line)
 {
     while (*line == ' ' || *line == '\t')
@@ -146,6 +181,11 @@ static void read_line(struct routes *routes, struct answer **answer, char *line)
     rest += *rest == ' ';
     if (is_method(word) && strchr("/h*", *rest) && *rest) {
         *answer = add_route(routes, word, rest);
+        return;
+    }
+    if (strcmp(word, "tape") == 0) {
+        read_tape(routes, rest);
+        *answer = NULL;
         return;
     }
     if (!*answer)
@@ -196,6 +236,7 @@ void script_free(struct routes *routes)
         mem_free(route->method);
         mem_free(route->path);
         mem_free(route->has);
+        json_decref(route->body);
     }
     mem_free(routes->list);
 }

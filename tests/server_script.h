@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+#include <jansson.h>
+
 enum part_kind { SEND, FILL, FILE_BYTES, ECHO_REQUEST, WAIT, EVERY, DRIP, CUT, RESET, HANG, RAW, HEAD };
 enum framing { BY_ITSELF, BY_LENGTH, BY_CHUNKS, BY_CLOSE };
 
@@ -26,6 +28,7 @@ struct answer {
 
 struct route {
     char *method, *path, *has; // has: only with this in its body; NULL
+    json_t *body; // the request has this body; NULL: any
     struct answer *answers;
     uint32_t count, cap;
     size_t requests;

@@ -13,7 +13,6 @@
 #include "data/schema.h"
 
 struct prospect;
-struct schema_node;
 
 extern const struct prospect prospect_none;    // there is no value
 extern const struct prospect prospect_unknown; // nothing is known, not even that somebody described it
@@ -29,15 +28,13 @@ extern const struct prospect prospect_unknown; // nothing is known, not even tha
 #define PROSPECT_NULL    (1u << JSON_NULL)
 #define PROSPECT_ALL     0xffu
 
-/* A value that fits the schema, or a part of it; one of these types; a list; an object that has some of these members
+/* A value that fits the schema; one of these types; a list; an object that has some of these members
    and no others. */
 struct prospect_member {
     const char *name; // borrowed
     const struct prospect *value;
 };
 const struct prospect *prospect_of_schema(struct arena *arena, const struct schema *schema);
-const struct prospect *prospect_of_node(struct arena *arena, const struct schema *schema,
-                                        const struct schema_node *node);
 const struct prospect *prospect_of_types(struct arena *arena, unsigned types);
 const struct prospect *prospect_of_list(struct arena *arena, const struct prospect *item);
 const struct prospect *prospect_of_record(struct arena *arena, const struct prospect_member *members, size_t count);
@@ -52,7 +49,8 @@ const struct prospect *prospect_item(struct arena *arena, const struct prospect 
 /* The types that it can have.  0: there is no such value. */
 unsigned prospect_types(const struct prospect *p);
 
-/* Calls back for the names that it gives to members, as far as those are possible; some of them more than once. */
-void prospect_each_name(const struct prospect *p, void (*told)(const char *name, void *user), void *user);
+/* Calls back for the names that it gives to members; some of them more than once. */
+typedef void prospect_told(const char *name, void *user);
+void prospect_each_name(const struct prospect *p, prospect_told *told, void *user);
 
 #endif

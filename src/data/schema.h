@@ -93,11 +93,6 @@ int schema_check_within(const struct schema *schema, json_t *value, int64_t *ste
    may give another.  NULL when none was found, which can also mean that there is none. */
 json_t *schema_example(const struct schema *schema, uint64_t seed);
 
-/* Is it certain that nothing fits?  Then it calls back for what is in the way, at least once: value_at is in the
-   schema.  false where nobody knows. */
-bool schema_is_void(const struct schema *schema,
-                    void (*report)(const struct schema_problem *problem, void *user), void *user);
-
 /* Is this the name of a format that is asserted?  Unknown formats are ignored. */
 bool schema_has_format(const char *name);
 

@@ -15,7 +15,6 @@
    When the append fails nothing of the turn was shown or started: the run is dropped from memory,
    its reader gets the error, and it can be recovered from what the journal has. */
 #include "engine/shell.h"
-#include "engine/taped.h"
 #include "engine/watch.h"
 
 #include "base/hash.h"
@@ -640,10 +639,6 @@ int rondo_engine_new(const rondo_config *config, rondo_engine **ret, rondo_error
         store_on_busy(engine->store, stored_may_wait, engine);
     engine->virtual_ns = 1000000000ll * 1000000000ll; // a day in September 2001
     mailbox_init(&engine->mail);
-    if (taped_begin(engine, err) < 0) {
-        rondo_engine_free(engine);
-        return err->code;
-    }
     *ret = engine;
     return 0;
 }
@@ -664,7 +659,6 @@ void rondo_engine_free(rondo_engine *engine)
     mem_free(engine->by_id);
     heap_free(&engine->timers);
     loop_close(engine->loop);
-    taped_end(engine);
     task_forget_values(engine);
     buf_free(&engine->task.path);
     buf_free(&engine->task.text);

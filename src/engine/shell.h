@@ -191,7 +191,6 @@ struct rondo_engine {
     uint32_t checked_next;
     struct cel_scratch *scratch; // for expressions of workflow files; made when first needed
     struct tzfile *zones;        // and the zones that they ask for
-    struct tape *tape;           // of its requests; NULL: none
 };
 
 struct call_env;

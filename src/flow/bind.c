@@ -110,22 +110,30 @@ static struct flow_ref *answer(const struct asked *p, enum flow_ref_root root, c
 
 /* ---- schemas -------------------------------------------------------------------------------------- */
 
-static void add_name(const char *name, void *known)
+/* A name that is there and can have no value is not meant. */
+struct others {
+    struct names names;
+    const char *asked;
+};
+
+static void add_other(const char *name, void *user)
 {
-    names_add(known, name);
+    struct others *others = user;
+    if (strcmp(name, others->asked) != 0)
+        names_add(&others->names, name);
 }
 
 static int refuse_property(const struct asked *p, uint32_t at, const struct yield *y)
 {
-    struct names known = names_new(p);
-    if (names_has_room(&known))
-        prospect_each_name(y->value, add_name, &known);
+    struct others known = { names_new(p), p->names[at].text };
+    if (names_has_room(&known.names))
+        prospect_each_name(y->value, add_other, &known);
     uint32_t in = at - 1;
     while (!p->names[in].text) // an item is called what its list is called
         in--;
-    int code = asked_refuse(p, at, &known, "there is no property '%.80s' in '%.80s'", p->names[at].text,
+    int code = asked_refuse(p, at, &known.names, "there is no property '%.80s' in '%.80s'", p->names[at].text,
                             p->names[in].text);
-    mem_free(known.list);
+    mem_free(known.names.list);
     return code;
 }
 

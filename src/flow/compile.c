@@ -44,13 +44,13 @@ static bool is_told(const struct loading *l, const struct doc_val *at, bool is_w
     return false;
 }
 
-const char *const load_types[LOAD_TYPES] = { "array", "boolean", "integer", "null", "number", "object", "string" };
+static const char *const types[] = { "array", "boolean", "integer", "null", "number", "object", "string" };
 
 /* A misspelt type is the only name that a schema knows and can be asked about. */
 static void suggest_type(struct loading *l, struct diag *diag, const struct doc_val *at, const char *pointer)
 {
     if (at->kind == DOC_TEXT && strstr(pointer, "/type"))
-        load_suggest(l, diag, at->text, load_types, LOAD_TYPES);
+        load_suggest(l, diag, at->text, types, COUNT(types));
 }
 
 /* NULL: it was told before. */
@@ -78,44 +78,15 @@ static void tell_wrong(const struct schema_problem *problem, void *user)
         suggest_type(c->l, diag, at, problem->value_at);
 }
 
-/* A name that is required is most often one of the properties beside it. */
-static void suggest_property(struct compiling *c, struct diag *diag, const struct doc_val *at, const char *pointer)
-{
-    static const char keyword[] = "/required";
-    const char *names[200], *last = strrchr(pointer, '/');
-    size_t len = last ? (size_t)(last - pointer) : 0, own = strlen(keyword);
-    uint32_t count = 0;
-    if (at->kind != DOC_TEXT || len < own || memcmp(last - own, keyword, own) != 0)
-        return;
-    auto_buf struct buf around = { 0 };
-    buf_put(&around, pointer, len - own);
-    const struct doc_val *properties = load_get_map(load_follow(c->at, buf_text(&around), NULL), "properties");
-    for (; properties && count < properties->count && count < COUNT(names); count++)
-        names[count] = properties->keys[count]->text;
-    if (properties && !doc_get(properties, at->text)) // else nothing fits that
-        load_suggest(c->l, diag, at->text, names, count);
-}
-
-/* v1 does not look into schemas. */
-static void tell_void(const struct schema_problem *problem, void *user)
-{
-    struct compiling *c = user;
-    const struct doc_val *at = load_follow(c->at, problem->value_at, problem->key);
-    struct diag *diag = tell(c, problem, at, c->l->is_v1);
-    if (diag)
-        suggest_property(c, diag, at, problem->value_at);
-}
-
-/* False: it is no schema, or nothing fits it. */
+/* False: it is no schema. */
 static bool compile_schema(struct compiling c, struct flow_schema *schema)
 {
     rondo_error err;
     c.is_loose = c.l->is_v1 && c.agent && !c.agent->judges;
     schema->rules = schema_compile(schema->doc, &(struct schema_options){ .report = tell_wrong, .user = &c }, &err);
-    if (!schema->rules)
-        return false;
-    flow_own_schema(c.l->flow, schema->rules);
-    return !schema_is_void(schema->rules, tell_void, &c);
+    if (schema->rules)
+        flow_own_schema(c.l->flow, schema->rules);
+    return schema->rules;
 }
 
 static void check_schema(struct loading *l, const struct pending_schema *pending)
@@ -228,7 +199,7 @@ static const struct flow_agent *reader_of(const struct pending *p)
 
 static void compile_one(struct loading *l, const struct pending *p)
 {
-    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p), l->doubts };
+    struct scope_place place = { scope_of(l, p), p->step, reader_of(p), allows_of(p), given_of(l, p) };
     if (!place.scope) // an error was reported
         return;
     if (p->expr)

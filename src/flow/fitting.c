@@ -2,13 +2,11 @@
 
    What would be refused in the middle of a run, and is already known, is said here: defaults of inputs, answers
    that gates give themselves, replies of scripts, inputs that steps and files are given.  Only what is sure is
-   said.  Of an expression that names nothing the value is known, of others perhaps the type. */
+   said: expressions count only if they name nothing. */
 #include "base/buf.h"
-#include "data/prospect.h"
 #include "data/value.h"
 #include "flow/load.h"
 #include "flow/scope.h"
-#include "flow/yield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,59 +167,12 @@ void load_fit_script(struct loading *l, const struct flow_agent *agent)
         f.hint = load_get(script->items[i], "result")
                      ? "the step fails then; to try that, say so: { fail: { code: schema } }"
                      : "it has no `result`; to try a step that fails, say so: { fail: { code: schema } }";
-        if (value && !(load_doubts_in(l, script->items[i]) & DOUBT_REPLY))
+        if (value)
             fit(f, agent->result_schema.rules, value);
     }
 }
 
-/* ---- what expressions give ----------------------------------------------------------------------------------- */
-
-#define A(kind) (1u << CEL_##kind)
-
-/* Which values of expressions can be JSON of a type: see cel_val_to_json().  A double may be whole. */
-static const struct json_type {
-    const char *name;
-    unsigned types; // see data/prospect.h
-    unsigned kinds;
-} json_types[] = {
-    { "string", PROSPECT_STRING,
-      A(STRING) | A(BYTES) | A(TIMESTAMP) | A(DURATION) | A(TYPE) | A(IP) | A(CIDR) },
-    { "number", 1u << JSON_REAL, A(INT) | A(UINT) | A(DOUBLE) },
-    { "integer", PROSPECT_INTEGER, A(INT) | A(UINT) | A(DOUBLE) },
-    { "boolean", PROSPECT_BOOLEAN, A(BOOL) },
-    { "array", PROSPECT_ARRAY, A(LIST) },
-    { "object", PROSPECT_OBJECT, A(MAP) },
-    { "null", PROSPECT_NULL, A(NULL) },
-};
-
-static bool can_be(const struct cel_program *program, const struct json_type *type)
-{
-    for (int kind = 0; kind < CEL_ERROR; kind++)
-        if (type->kinds >> kind & 1 && cel_program_can_be(program, (enum cel_kind)kind))
-            return true;
-    return false;
-}
-
-static bool can_fit(const struct cel_program *program, unsigned types)
-{
-    if (cel_program_can_be(program, CEL_OPTIONAL)) // what is in it is not known
-        return true;
-    for (size_t i = 0; i < COUNT(json_types); i++)
-        if (json_types[i].types & types && can_be(program, &json_types[i]))
-            return true;
-    return false;
-}
-
-static void put_types(struct buf *out, unsigned types)
-{
-    if (types & 1u << JSON_REAL) // a whole number is one, too
-        types &= ~PROSPECT_INTEGER;
-    for (size_t i = 0; i < COUNT(json_types); i++)
-        if (json_types[i].types & types)
-            buf_printf(out, "%s%s", out->len ? " or " : "", json_types[i].name);
-    if (!types)
-        buf_puts(out, "of no value");
-}
+/* ---- expressions that name nothing --------------------------------------------------------------------------- */
 
 /* What an expression that names nothing always gives; NULL. */
 static json_t *constant_of(const struct cel_program *program)
@@ -229,20 +180,6 @@ static json_t *constant_of(const struct cel_program *program)
     rondo_error err;
     json_t *value;
     return scope_constant(program, &value, &err) == 0 ? value : NULL;
-}
-
-static bool fit_type(struct loading *l, const struct flow_named *given, const struct prospect *p, const char *whose)
-{
-    unsigned types = prospect_types(p);
-    if (can_fit(given->expr.program, types))
-        return true;
-    auto_free char *type = cel_type_text(cel_program_type(given->expr.program));
-    auto_buf struct buf wanted = { 0 };
-    put_types(&wanted, types);
-    load_error(l, STAGE_RONDO, given->expr.at, "schema",
-               "the input '%.80s' of '%.100s' has the type %.80s, this gives %s", given->name, whose,
-               buf_text(&wanted), type);
-    return false;
 }
 
 /* Each of many agents that are listed could look at each of many values. */
@@ -257,15 +194,12 @@ static bool is_too_much(const struct flow_step *step)
 static void fit_given(struct loading *l, struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
-    auto_arena struct arena arena = { 0 };
     for (uint32_t i = 0; step->include && !is_too_much(step) && i < giver->with_count; i++) {
         const struct flow_named *given = &giver->with[i];
         const struct flow_input *input = flow_input(step->include, given->name);
         const struct schema *schema = input ? input->schema.rules : NULL;
         const char *file = step->include->source->name;
-        if (!schema || !given->expr.program || !fit_type(l, given, prospect_of_schema(&arena, schema), file))
-            continue;
-        auto_json json_t *value = constant_of(given->expr.program);
+        auto_json json_t *value = schema && given->expr.program ? constant_of(given->expr.program) : NULL;
         if (value)
             fit(fitting(l, given->expr.at, "the input '%.80s' of '%.100s' does not take this", given->name, file),
                 schema, value);
@@ -306,73 +240,26 @@ static void fit_given_items(struct loading *l, const struct flow_step *step)
 
 /* ---- what steps are given ------------------------------------------------------------------------------------ */
 
-/* The input of a step as far as it is known: null stands for what is not.  New. */
-static json_t *known_input(const struct flow_step *step, bool *ret_all)
+/* The whole input of a step, new; NULL: not all of it is written down. */
+static json_t *known_input(const struct flow_step *step)
 {
     const struct flow_step *giver = flow_giver(step);
     json_t *input = json_object();
-    *ret_all = true;
     for (uint32_t i = 0; i < giver->with_count; i++) {
         const struct flow_named *given = &giver->with[i];
+        if (step->include && !flow_input(step->include, given->name)) // for another one that is listed
+            continue;
         json_t *value = given->expr.program ? constant_of(given->expr.program) : NULL;
-        if (step->include && !flow_input(step->include, given->name)) { // for another one that is listed
-            json_decref(value);
+        if (value) {
+            json_object_set_new(input, given->name, value);
             continue;
         }
-        *ret_all = *ret_all && value;
-        json_object_set_new(input, given->name, value ? value : json_null());
+        json_decref(input);
+        return NULL;
     }
     if (step->include)
         flow_add_defaults(step->include, input);
     return input;
-}
-
-#define WHOLE "rondo:input" // the URI of the schema that a part is made of
-
-/* A reference to a property of the whole schema. */
-static json_t *property_ref(const char *name)
-{
-    auto_buf struct buf ref = { 0 };
-    buf_puts(&ref, WHOLE "#/properties/");
-    for (; *name; name++) {
-        bool is_plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                        (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
-        if (is_plain)
-            buf_putc(&ref, *name);
-        else if (*name == '~' || *name == '/')
-            buf_puts(&ref, *name == '~' ? "~0" : "~1");
-        else
-            buf_printf(&ref, "%%%02X", (unsigned)(unsigned char)*name);
-    }
-    return json_pack("{s:s}", "$ref", buf_text(&ref));
-}
-
-/* What a schema says for sure about an object of which not all is known: which names it has, and what the known
-   members look like.  New. */
-static json_t *sure_part(const json_t *doc, json_t *input)
-{
-    json_t *part = json_object(), *properties = json_object(), *listed = json_object_get(doc, "properties");
-    const char *name;
-    json_t *ignored;
-    json_object_foreach(listed, name, ignored) {
-        bool is_known = !json_is_null(json_object_get(input, name)) && json_object_get(input, name);
-        json_object_set_new(properties, name, is_known ? property_ref(name) : json_true());
-    }
-    json_object_set_new(part, "properties", properties);
-    json_object_set(part, "required", json_object_get(doc, "required"));
-    if (json_is_false(json_object_get(doc, "additionalProperties")) && !json_object_get(doc, "patternProperties"))
-        json_object_set_new(part, "additionalProperties", json_false());
-    return part;
-}
-
-static struct schema *sure_schema(json_t *doc, json_t *input)
-{
-    rondo_error err;
-    if (!json_is_object(doc) || json_object_get(doc, "$schema")) // in other drafts $ref hides what stands beside it
-        return NULL;
-    auto_json json_t *part = sure_part(doc, input);
-    struct schema_source whole = { WHOLE, doc };
-    return schema_compile(part, &(struct schema_options){ .sources = &whole, .source_count = 1 }, &err);
 }
 
 static const struct doc_val *with_at(const struct flow_step *step)
@@ -381,48 +268,11 @@ static const struct doc_val *with_at(const struct flow_step *step)
     return with ? with : step->id_at;
 }
 
-/* Of values that are not known the type may be.  What cannot be there at all is told of the object. */
-static void fit_types(struct loading *l, const struct flow_step *step, const struct schema *schema, const json_t *input)
-{
-    const struct flow_step *giver = flow_giver(step);
-    auto_arena struct arena arena = { 0 };
-    const struct prospect *whole = prospect_of_schema(&arena, schema);
-    for (uint32_t i = 0; i < giver->with_count; i++) {
-        const struct flow_named *given = &giver->with[i];
-        const struct prospect *p = prospect_member(&arena, whole, given->name);
-        if (given->expr.program && p != &prospect_none && json_is_null(json_object_get(input, given->name)))
-            fit_type(l, given, p, step->id);
-    }
-}
-
-/* Whatever is in it, it is an object. */
-static bool takes_object(const struct schema *schema)
-{
-    auto_arena struct arena arena = { 0 };
-    return prospect_types(prospect_of_schema(&arena, schema)) & PROSPECT_OBJECT;
-}
-
-static void fit_partly(struct loading *l, const struct flow_step *step, struct flow_schema schema, json_t *input)
-{
-    const struct doc_val *with = with_at(step);
-    if (!takes_object(schema.rules)) {
-        load_error(l, STAGE_RONDO, with, "schema", "`with` makes an object, which the `inputSchema` does not take");
-        return;
-    }
-    auto_schema struct schema *sure = sure_schema(schema.doc, input);
-    if (sure)
-        fit(fitting(l, with, "this does not fit the `inputSchema`"), sure, input);
-    fit_types(l, step, schema.rules, input);
-}
-
 static void fit_with(struct loading *l, const struct flow_step *step, struct flow_schema schema)
 {
-    bool is_whole;
-    auto_json json_t *input = known_input(step, &is_whole);
-    if (is_whole)
+    auto_json json_t *input = known_input(step);
+    if (input)
         fit(fitting(l, with_at(step), "this does not fit the `inputSchema`"), schema.rules, input);
-    else
-        fit_partly(l, step, schema, input);
 }
 
 static bool makes_of_items(const struct flow_step *step)
@@ -485,57 +335,6 @@ static void fit_input(struct loading *l, struct flow_step *step)
             fit_input_to(l, step, schemas[i]);
 }
 
-/* ---- what files return ------------------------------------------------------------------------------------ */
-
-static void refuse_output(struct loading *l, const struct flow_step *step, const char *what, const char *why)
-{
-    const struct flow_agent *agent = step->agent;
-    load_error(l, STAGE_RONDO, load_get(agent->at, "resultSchema"), "schema",
-               "what '%.100s' returns does not fit the `resultSchema` of '%.80s': %s%s",
-               step->include->source->name, agent->name, what, why);
-}
-
-/* Which types the result can have.  A file without `output` may give the text of a step that has no result, and null
-   when none has completed.  In v1 loops have texts beside what is known of their results. */
-static unsigned returned_types(const struct flow_step *step)
-{
-    const struct flow_expr *output = &step->include->output;
-    auto_yield struct yield y = { 0 };
-    if (step->include->dialect == FLOW_V1)
-        return PROSPECT_ALL;
-    yield_add_file(&y, step);
-    unsigned types = yield_is_never(&y) ? 0 : y.value ? prospect_types(y.value) : PROSPECT_ALL;
-    return output->program ? types : types | PROSPECT_NULL | (y.mute ? PROSPECT_STRING : 0);
-}
-
-/* Of what the expression gives the type may be known, of results that it names perhaps more. */
-static bool can_return(const struct flow_step *step, unsigned types)
-{
-    const struct cel_program *output = step->include->output.program;
-    return (!output || can_fit(output, types)) && returned_types(step) & types;
-}
-
-/* The result of a workflow that is an agent has to fit what the agent promises. */
-static void fit_output(struct loading *l, const struct flow_step *step)
-{
-    const struct flow_agent *agent = step->agent;
-    bool is_file = step->body == BODY_AGENT && agent && agent->kind == AGENT_WORKFLOW && step->include;
-    const struct schema *schema = is_file && !agent->is_loose ? agent->result_schema.rules : NULL;
-    rondo_error err;
-    if (!schema)
-        return;
-    const struct cel_program *output = step->include->output.program;
-    auto_json json_t *value = output ? constant_of(output) : NULL;
-    auto_arena struct arena arena = { 0 };
-    auto_buf struct buf wanted = { 0 };
-    unsigned types = prospect_types(prospect_of_schema(&arena, schema));
-    put_types(&wanted, types);
-    if (value && schema_check(schema, value, &err) == RONDO_ESCHEMA)
-        refuse_output(l, step, "", err.message);
-    else if (!value && types && !can_return(step, types))
-        refuse_output(l, step, "it is never of the type ", buf_text(&wanted));
-}
-
 /* ---- what models are told of files ------------------------------------------------------------------------ */
 
 static void fit_hole(struct loading *l, const struct flow_step *step, const struct flow_expr *hole)
@@ -570,7 +369,6 @@ static void fit_step(struct loading *l, struct flow_step *step)
     fit_given(l, step);
     fit_given_items(l, step);
     fit_input(l, step);
-    fit_output(l, step);
 }
 
 void load_fit(struct loading *l)

@@ -166,14 +166,6 @@ struct flow_guide {
     const char *name, *description, *body;
 };
 
-struct flow_way {
-    const struct doc_val *at;
-    const char *loop; // by its name; NULL: the nearest
-    bool is_first;    // in the first reply
-    bool is_used;     // there are steps that have the agent
-    bool is_open;     // and around one of them is such a loop
-};
-
 struct flow_agent {
     const char *name;
     const struct doc_val *at, *name_at;
@@ -186,7 +178,6 @@ struct flow_agent {
     struct flow_step **users; // the steps that it works for
     uint32_t user_count;
     bool is_mute;  // it gives texts and never a result
-    bool is_vague; // while it is loaded: what it says and does was not all read, which was told
     bool is_loose; // result_schema is no JSON Schema: it is shown, and no answer is checked (v1)
     const char *output_key;
     const char *memory; // scope; NULL: the default, "": none
@@ -229,8 +220,6 @@ struct flow_agent {
     bool is_certain;  // of a step that no condition stands before
     /* the others */
     json_t *script;         // a list of replies, borrowed
-    struct flow_way *ways;  // loops that its replies end; only while it is loaded (rules_reply.c)
-    uint32_t way_count;
     struct flow *workflow;  // the file it names
     const char *function;
 };
@@ -306,10 +295,7 @@ struct flow_step {
     bool is_made;             // the file only named an agent here
     bool needs_break;         // nothing but its body can end its loop, or the machine that it is
     bool is_mute;             // its work never has a result: nobody whose answers are texts gives one
-    bool is_vague;            // while it is loaded: what names mean about it was not all read, which was told,
-    bool hides_names;         // nor what they mean in it,
     bool hides_waits;         // nor for whom it waits,
-    bool hides_limits;        // nor what may end its loop, or one around it
     struct flow_text instructions;
     const char **depends_on;
     uint32_t depends_count;

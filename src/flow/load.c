@@ -128,97 +128,19 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
 
 #define SLIPS_MAX (2 * DIAG_MAX) // what follows from more of them is not shown anyway
 
-/* Keys that others rely on. */
-static const struct {
-    const char *key;
-    unsigned doubts;
-} sources[] = {
-    { "steps", DOUBT_STEPS | DOUBT_STEP | DOUBT_STATE | DOUBT_LIMIT }, { "id", DOUBT_STEPS | DOUBT_STEP },
-    { "name", DOUBT_STEP }, // of a case
-    { "include", DOUBT_STEP }, { "members", DOUBT_STEP }, { "captain", DOUBT_STEP }, { "forum", DOUBT_STEP },
-    { "gate", DOUBT_STEP }, { "review", DOUBT_STEP }, { "retry", DOUBT_STEP }, { "outputMode", DOUBT_STEP },
-    { "parallel", DOUBT_STEP | DOUBT_STATE }, { "branch", DOUBT_STEP | DOUBT_STATE },
-    { "else", DOUBT_STEP | DOUBT_STATE }, { "machine", DOUBT_STEP | DOUBT_STATE },
-    { "states", DOUBT_STEP | DOUBT_STATE }, { "agents", DOUBT_STEP | DOUBT_STATE },
-    { "loop", DOUBT_STEP | DOUBT_INSIDE | DOUBT_STATE | DOUBT_LIMIT }, { "forEach", DOUBT_STEP | DOUBT_INSIDE },
-    { "score", DOUBT_STEP | DOUBT_INSIDE }, { "scoreAgent", DOUBT_STEP | DOUBT_INSIDE },
-    { "with", DOUBT_STEP | DOUBT_INSIDE }, { "inputs", DOUBT_INPUT }, { "set", DOUBT_STATE },
-    { "outputKey", DOUBT_STATE }, { "state", DOUBT_STATE }, { "events", DOUBT_STATE },
-    { "run", DOUBT_STATE | DOUBT_REPLY }, { "script", DOUBT_STATE | DOUBT_REPLY },
-    { "function", DOUBT_STATE | DOUBT_REPLY }, { "actions", DOUBT_STATE | DOUBT_REPLY }, { "model", DOUBT_REPLY },
-    { "workflow", DOUBT_REPLY }, { "result", DOUBT_REPLY }, { "content", DOUBT_REPLY }, { "fail", DOUBT_REPLY },
-    { "break", DOUBT_REPLY }, { "escalate", DOUBT_REPLY }, { "until", DOUBT_LIMIT }, { "while", DOUBT_LIMIT },
-    { "untilAgent", DOUBT_LIMIT }, { "next", DOUBT_LIMIT }, { "patience", DOUBT_LIMIT }, { "stall", DOUBT_LIMIT },
-    { "timeout", DOUBT_LIMIT }, { "options", DOUBT_LIMIT }, { "budget", DOUBT_LIMIT }, { "tokens", DOUBT_LIMIT },
-    { "cost", DOUBT_LIMIT }, { "time", DOUBT_LIMIT }, { "calls", DOUBT_LIMIT },
-};
-
-static unsigned doubts_of(const char *key)
-{
-    for (size_t i = 0; i < COUNT(sources); i++)
-        if (strcmp(key, sources[i].key) == 0)
-            return sources[i].doubts | DOUBT_ANY;
-    return DOUBT_ANY;
-}
-
 void load_slip(struct loading *l, const struct doc_val *map, const char *meant)
 {
     const struct slip *last = l->slip_count ? &l->slips[l->slip_count - 1] : NULL;
     if (l->slip_count == SLIPS_MAX || (last && last->map == map && last->meant == meant))
         return;
     mem_grow(&l->slips, &l->slip_cap, l->slip_count, sizeof *l->slips);
-    l->slips[l->slip_count++] = (struct slip){ map, meant, doubts_of(meant) };
-    l->doubts |= doubts_of(meant);
+    l->slips[l->slip_count++] = (struct slip){ map, meant };
 }
 
 void load_refuse(struct loading *l)
 {
     if (l->key)
         load_slip(l, l->map, l->key);
-}
-
-/* By where it is written. */
-static bool is_inside(const struct doc_val *outer, const struct doc_val *val)
-{
-    return val->offset >= outer->offset && val->offset < outer->offset + MAX(outer->len, 1);
-}
-
-unsigned load_doubts_in(const struct loading *l, const struct doc_val *val)
-{
-    unsigned doubts = 0;
-    for (uint32_t i = 0; val && i < l->slip_count; i++)
-        if (is_inside(val, l->slips[i].map))
-            doubts |= l->slips[i].doubts;
-    return doubts;
-}
-
-unsigned load_own_doubts(const struct loading *l, const struct doc_val *map)
-{
-    unsigned limits = load_doubts_in(l, load_get(map, "budget")) | load_doubts_in(l, load_get(map, "options"));
-    unsigned doubts = limits & DOUBT_LIMIT;
-    for (uint32_t i = 0; i < l->slip_count; i++)
-        if (l->slips[i].map == map)
-            doubts |= l->slips[i].doubts;
-    return doubts;
-}
-
-/* Names in a step rely on its own keys, and on those of its loop. */
-static void find_vague(struct loading *l, struct flow_step *step)
-{
-    unsigned own = load_own_doubts(l, step->at) | (step->loop ? load_own_doubts(l, step->loop->at) : 0);
-    step->is_vague = load_doubts_in(l, step->at) & DOUBT_STEP;
-    step->hides_names = own & DOUBT_INSIDE;
-    step->hides_limits = own & DOUBT_LIMIT;
-    if (step->loop && (!load_knows(l, step->loop->at, "steps") || !load_knows(l, step->at, "steps")))
-        step->loop->scope->lacks_steps = true;
-}
-
-static void find_doubts(struct loading *l)
-{
-    load_each_step(l, find_vague);
-    for (uint32_t i = 0; i < l->flow->agent_count; i++)
-        l->flow->agents[i]->is_vague = load_doubts_in(l, l->flow->agents[i]->at) & DOUBT_REPLY;
-    l->flow->scope->lacks_steps |= !load_knows(l, l->flow->doc->root, "steps");
 }
 
 struct doc_val *load_get_map(const struct doc_val *map, const char *key)
@@ -314,12 +236,8 @@ static void run_passes(struct loading *l)
     load_read(l);
     l->flow->knows_inputs = load_knows(l, l->flow->doc->root, "inputs");
     load_link(l);
-    if (l->slip_count)
-        find_doubts(l);
     load_rules(l);
     load_files(l);
-    rules_replies(l);
-    rules_inputs(l);
     rules_budgets(l);
     load_compile(l);
 }

@@ -80,7 +80,6 @@ struct pending_schema {
 struct slip {
     const struct doc_val *map;
     const char *meant;
-    unsigned doubts; // enum scope_doubt
 };
 
 /* Of a workflow with all its files, so that aliases and includes cannot multiply without end. */
@@ -118,7 +117,6 @@ struct loading {
     uint32_t schema_agent; // whose schema is the next, if it has one
     struct slip *slips;    // as many as are told
     uint32_t slip_count, slip_cap;
-    unsigned doubts;       // of all of them
     const struct doc_val *map; // whose key is being read,
     const char *key;           // and which; NULL: one that is not known
 };
@@ -157,11 +155,6 @@ bool load_has(const struct loading *l, const struct doc_val *map, const char *ke
 bool load_knows(const struct loading *l, const struct doc_val *map, const char *key);
 void load_slip(struct loading *l, const struct doc_val *map, const char *meant); // so it is not
 void load_refuse(struct loading *l); // nor is the key that is being read
-
-/* What may mean something that could not be read, somewhere in a value: enum scope_doubt, DOUBT_ANY with all others.
-   Of the whole file it is l->doubts. */
-unsigned load_doubts_in(const struct loading *l, const struct doc_val *val);
-unsigned load_own_doubts(const struct loading *l, const struct doc_val *map); // its own keys, and its limits
 
 /* The value, if it is the map that it should be; NULL. */
 struct doc_val *load_get_map(const struct doc_val *map, const char *key);
@@ -228,8 +221,6 @@ void rules_judge(struct loading *l, const struct flow_loop *loop); // rules_judg
 void rules_judges(struct loading *l); // the rest of it, once schemas have been compiled
 void rules_reviewer(struct loading *l, const struct flow_step *reviewer);
 void rules_loop(struct loading *l, struct flow_step *step);      // rules_loop.c
-void rules_replies(struct loading *l);                           // rules_reply.c: loops and steps that scripts name
-void rules_inputs(struct loading *l);                            // rules_input.c
 void rules_budgets(struct loading *l);                           // rules.c: whether anything counts towards them
 void load_files(struct loading *l);
 
@@ -241,10 +232,6 @@ void load_compile(struct loading *l);
 void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent);
-
-/* The names that `type` of a JSON Schema may have. */
-#define LOAD_TYPES 7
-extern const char *const load_types[LOAD_TYPES];
 
 /* What the agent of a step wants its input to fit, if anything; and the loop whose items, written down, are its input,
    NULL. */

@@ -127,7 +127,7 @@ static bool has_results(const json_t *replies, bool has_schema)
 /* Models hand over a result only where a schema asks for one, and scripts only what they say. */
 static bool gives_no_result(const struct loading *l, const struct flow_agent *agent)
 {
-    if (l->is_v1 || load_skill_decides(agent) || is_of_unknown_kind(l, agent) || agent->is_vague)
+    if (l->is_v1 || load_skill_decides(agent) || is_of_unknown_kind(l, agent))
         return false;
     bool has_schema = load_has(l, agent->at, "resultSchema");
     if (agent->kind == AGENT_SCRIPT)

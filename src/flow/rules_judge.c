@@ -156,7 +156,7 @@ static void check_scorer(struct loading *l, const struct flow_loop *loop)
     const struct flow_agent *agent = loop->scorer ? loop->scorer->agent : NULL;
     bool is_told = agent && agent->kind != AGENT_SCRIPT && !agent->result_schema.doc &&
                    load_has(l, agent->at, "resultSchema");
-    if (agent && !can_score(agent) && !is_told && !agent->is_vague)
+    if (agent && !can_score(agent) && !is_told)
         refuse_scorer(l, loop);
 }
 
@@ -168,7 +168,7 @@ void rules_judge(struct loading *l, const struct flow_loop *loop)
     agent->judges = true;
     const json_t *schema = agent->result_schema.doc;
     const char *why = !schema ? "has no `resultSchema`" : l->is_v1 ? wrong_in_v1(schema) : NULL;
-    if (why && (schema || (!load_has(l, agent->at, "resultSchema") && !agent->is_vague)))
+    if (why && (schema || !load_has(l, agent->at, "resultSchema")))
         refuse_judge(l, loop, why);
 }
 
@@ -263,6 +263,6 @@ void rules_reviewer(struct loading *l, const struct flow_step *reviewer)
 {
     if (reviewer->body == BODY_GATE)
         check_gate(l, reviewer);
-    else if (reviewer->agent && !reviewer->agent->is_vague)
+    else if (reviewer->agent)
         check_agent(l, reviewer, reviewer->agent);
 }

@@ -99,7 +99,7 @@ static bool step_breaks(const struct flow_step *step)
         return true;
     if (step->agent->kind == AGENT_WORKFLOW || is_kept_from(step->agent, "exit_loop"))
         return false;
-    return step->agent->kind != AGENT_SCRIPT || step->agent->is_vague || script_breaks(step->agent->script);
+    return step->agent->kind != AGENT_SCRIPT || script_breaks(step->agent->script);
 }
 
 /* What is around counts as well; only the timeout of the step itself is one of each pass. */
@@ -128,14 +128,6 @@ static bool can_end_without_body(const struct flow_step *step)
            loop->next.at || loop->patience || has(loop, "stall") || rules_is_limited(step);
 }
 
-/* Whether all that could end it was read: in it, and around it. */
-static bool knows_ends(const struct loading *l, const struct flow_step *step)
-{
-    while (step && !step->hides_limits)
-        step = step->scope->owner;
-    return !step && !(load_own_doubts(l, l->flow->doc->root) & DOUBT_LIMIT);
-}
-
 /* Of a file inside another it is not known what is around it. */
 static void refuse_endless(struct loading *l, const struct flow_loop *loop, const char *key)
 {
@@ -155,7 +147,7 @@ static void check_cap(struct loading *l, struct flow_step *step)
     if (is_unbounded && has(loop, "maxIterations"))
         load_error(l, STAGE_ITERATIONS, key_at(loop, "unbounded"), "validation",
                    "`unbounded` and `maxIterations` contradict each other");
-    else if (step->needs_break && !step_breaks(step) && knows_ends(l, step))
+    else if (step->needs_break && !step_breaks(step))
         refuse_endless(l, loop, is_unbounded ? "unbounded" : "while");
     else if (!is_unbounded && !load_has(l, loop->at, "maxIterations") && !load_has(l, loop->at, "while") &&
              !load_has(l, loop->at, "forEach") && load_knows(l, loop->at, "unbounded"))
@@ -212,7 +204,7 @@ static void check_output(struct loading *l, const struct flow_step *step)
     const struct flow_loop *loop = step->loop;
     const struct flow_scope *scope = loop->scope->count ? loop->scope : step->inner;
     bool is_list = scope && load_is_graph(scope);
-    bool lacks_steps = loop->scope->lacks_steps || (is_list ? scope->lacks_steps : step->is_vague);
+    bool lacks_steps = loop->scope->lacks_steps || (is_list && scope->lacks_steps);
     if (!loop->output || (scope && scope_step(scope, loop->output)) || lacks_steps)
         return;
     struct diag *diag = load_error(l, STAGE_RONDO, load_get(loop->at, "output"), "unknown_reference",

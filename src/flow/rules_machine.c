@@ -165,6 +165,6 @@ void rules_machine(struct loading *l, struct flow_step *step)
     uint32_t errors = l->diags->errors;
     if (load_knows(l, at, "edges"))
         check_ways(l, step);
-    if (is_good && !load_doubts_in(l, edges) && load_knows(l, at, "edges") && l->diags->errors == errors)
+    if (is_good && load_knows(l, at, "edges") && l->diags->errors == errors)
         check_end(l, step, at);
 }

@@ -118,63 +118,6 @@ struct compiling {
     struct diags *diags;
 };
 
-bool scope_hides_names(const struct flow_step *step)
-{
-    while (step && !step->hides_names)
-        step = step->scope ? step->scope->owner : NULL;
-    return step;
-}
-
-/* Whether a step that cannot be found from there may be one of those that could not be read.  Texts of agents are asked
-   wherever they work. */
-static bool may_lack_step(const struct binding *b)
-{
-    const struct flow_scope *body = bind_body_scope(b);
-    bool lacks = (b->place.agent || b->place.allows & ALLOW_USER) && b->place.doubts & DOUBT_STEPS;
-    lacks |= body && body->lacks_steps;
-    for (const struct flow_scope *scope = b->place.scope; scope && !lacks; scope = scope->up)
-        lacks = scope->lacks_steps;
-    return lacks;
-}
-
-/* Whether `steps.x`, which begins at `path`, may have been meant for something that could not be read. */
-static bool is_doubtful_step(const struct binding *b, const char *path)
-{
-    char id[80];
-    const char *at = path + strlen("steps");
-    at += strspn(at, ".?['\"`");
-    size_t len = 0;
-    while (isalnum((uint8_t)at[len]) || (at[len] && strchr("_-", at[len])))
-        len++;
-    snprintf(id, sizeof id, "%.*s", (int)MIN(len, sizeof id), at);
-    const struct flow_step *step = bind_visible_step(b->place.scope, id);
-    return step ? step->is_vague : may_lack_step(b);
-}
-
-static bool is_root(const char *path, const char *root)
-{
-    size_t len = strlen(root);
-    return strncmp(path, root, len) == 0 && !isalnum((uint8_t)path[len]) && path[len] != '_';
-}
-
-/* Whether what the path around the byte `at` names may have been lost by a mistake that was told. */
-static bool is_doubtful(const struct binding *b, const char *text, size_t at)
-{
-    const struct scope_place *place = &b->place;
-    unsigned doubts = place->doubts;
-    while (at > 0 && (isalnum((uint8_t)text[at - 1]) || strchr("_-.?[]'\"`", text[at - 1])))
-        at--;
-    if (!doubts || is_root(text + at, "state"))
-        return doubts & DOUBT_STATE;
-    if (is_root(text + at, "steps"))
-        return is_doubtful_step(b, text + at);
-    if (is_root(text + at, "inputs"))
-        return doubts & DOUBT_INPUT;
-    bool is_around = place->agent ? doubts & DOUBT_STEP
-                                  : scope_hides_names(place->step) || scope_hides_names(place->scope->owner);
-    return is_around || (is_root(text + at, "input") && doubts & DOUBT_INPUT);
-}
-
 /* What may have been meant, where no better hint is known than which names there are. */
 static void suggest_meaning(const struct compiling *c, size_t at, int code, struct diag *diag)
 {
@@ -194,7 +137,6 @@ static struct diag *complain_of_names(const struct compiling *c, rondo_error *er
     size_t at = b->code ? b->bad_at : offset_of(c->text, c->len, err->line, err->column);
     bool is_about = at == b->bad_at && b->bad_len;
     struct diag *diag = complain(c->from, at, b->code ? b->code : "cel", err, c->diags);
-    diag->is_guess |= b->code && is_doubtful(b, c->text, at);
     if (is_about)
         diag->width = b->bad_len;
     if (is_about && *b->hint)

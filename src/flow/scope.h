@@ -33,19 +33,6 @@ struct scope_given {
     const struct flow_step *before; // NULL
 };
 
-/* What a mistake that was told has taken out of a file: names that begin with these may mean something all the
-   same. */
-enum scope_doubt {
-    DOUBT_STEPS = 1, // steps: which there are
-    DOUBT_INPUT = 2, // inputs, and input
-    DOUBT_STATE = 4, // state
-    DOUBT_STEP = 8,  // about a step: steps.x.result, steps.x.steps; that step is vague
-    DOUBT_INSIDE = 16, // in a step: item, best, input; that step hides names
-    DOUBT_REPLY = 32, // not names, but what an agent says and does; that agent is vague
-    DOUBT_LIMIT = 64, // what may end a loop in or around a step
-    DOUBT_ANY = 128,
-};
-
 /* Where an expression stands. */
 struct scope_place {
     struct flow_scope *scope;
@@ -53,7 +40,6 @@ struct scope_place {
     const struct flow_agent *agent; // whose text it is; NULL: nobody's
     unsigned allows;                // enum scope_allow
     struct scope_given input;       // what `input` is there
-    unsigned doubts;                // enum scope_doubt: what is wrong with these is not told
 };
 
 /* Compiles the text `at` into *ret.  what names the key, for messages; it has to stay.  Anything wrong
@@ -67,9 +53,6 @@ int scope_constant(const struct cel_program *program, json_t **ret, rondo_error 
 
 /* CEL only says that it does not know a function.  The one that was probably meant where it does; NULL. */
 const char *scope_nearest_function(const char *message);
-
-/* Whether a step, or one around it, hides what `item` and `input` mean there. */
-bool scope_hides_names(const struct flow_step *step);
 
 /* The step with that id, in this scope alone; of several the first; NULL.  To be found, all steps have to be in their
    scope when it is indexed. */

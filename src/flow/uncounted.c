@@ -111,7 +111,7 @@ static void look_at_agent(struct search *s, const struct flow_agent *agent)
         s->is_counted = s->is_counted || (agent != s->silent && may_report(s, agent));
         s->silent = agent;
         break;
-    case AGENT_SCRIPT: s->is_counted |= agent->is_vague || says_usage(agent->script); break;
+    case AGENT_SCRIPT: s->is_counted |= says_usage(agent->script); break;
     case AGENT_WORKFLOW: s->is_counted |= !agent->workflow; break;
     default: s->is_counted = true;
     }

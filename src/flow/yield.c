@@ -357,7 +357,7 @@ void yield_add_pass(struct yield *y, const struct flow_step *step)
     const char *output = step->loop ? step->loop->output : NULL;
     const struct flow_step *named = output && scope ? scope_step(scope, output) : NULL;
     bool is_open = output && (!named || is_in_loop(step->scope->owner)); // a break further out does not ask for it
-    if (step->is_vague || is_open)
+    if (is_open)
         yield_add(y, NULL);
     else if (named)
         add_named(y, step, named);
@@ -386,7 +386,7 @@ void yield_add_step(struct yield *y, const struct flow_step *step)
 {
     const struct flow_loop *loop = step->loop;
     bool is_all = loop && loop->output_mode == RONDO_OUTPUT_CUMULATIVE && step->flow->dialect != FLOW_V1;
-    if (y->looked++ >= YIELD_LOOKS || step->is_vague)
+    if (y->looked++ >= YIELD_LOOKS)
         yield_add(y, NULL);
     else if (loop && loop->is_each)
         add_each(y, step);
@@ -492,7 +492,7 @@ void yield_add_history(struct yield *y, const struct flow_step *step)
 void yield_add_record(struct yield *y, const struct flow_step *step)
 {
     const struct flow_scope *scope = pass_scope(step);
-    bool is_known = scope && scope->count <= STEPS_MAX && !step->is_vague;
+    bool is_known = scope && scope->count <= STEPS_MAX;
     const struct prospect *any = typed(y, PROSPECT_ALL), *text = typed(y, PROSPECT_STRING);
     const struct prospect_member members[] = {
         { "pass", typed(y, PROSPECT_INTEGER) }, { "status", text }, { "content", text }, { "judge", text },

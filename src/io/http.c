@@ -75,10 +75,7 @@ static void do_todo(struct http *http)
             last = NULL;
         if (call->is_over)
             continue;
-        if (call->playing) {
-            if (!call->is_paused)
-                http_play(call);
-        } else if (!call->easy) {
+        if (!call->easy) {
             http_send(call);
         } else if (call->is_stalled && !call->is_paused) {
             call->is_stalled = false;
@@ -162,20 +159,15 @@ static int http_open(struct loop *loop, struct http **ret, rondo_error *err)
     return 0;
 }
 
-/* The client of a loop, with libcurl unless a tape answers. */
 static struct http *http_get(struct loop *loop, rondo_error *err)
 {
     struct http **at = loop_http(loop);
     if (!*at && http_open(loop, at, err) < 0)
         return NULL;
     struct http *http = *at;
-    if (http->curl || (http->tape && tape_is_playing(http->tape)))
-        return http;
-    http->curl = curl_find(err);
-    if (!http->curl)
-        return NULL;
-    raise_limit();
-    return http;
+    if (!http->curl && (http->curl = curl_find(err)))
+        raise_limit();
+    return http->curl ? http : NULL;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -209,15 +201,6 @@ void http_close(struct http *http)
     uv_close((uv_handle_t *)&http->poll, on_closed);
     loop_fd_close(http->timer);
     loop_fd_close(http->epoll);
-}
-
-int http_set_tape(struct loop *loop, struct tape *tape, rondo_error *err)
-{
-    struct http **at = loop_http(loop);
-    if (!*at && http_open(loop, at, err) < 0)
-        return err->code;
-    (*at)->tape = tape;
-    return 0;
 }
 
 size_t http_count(struct loop *loop)
@@ -311,23 +294,6 @@ static struct http_call *call_new(struct http *http, const struct http_spec *spe
     return call;
 }
 
-/* Whether a tape answers; when it should and cannot, that is the call's failure. */
-static bool start_playing(struct http_call *call)
-{
-    struct tape *tape = call->http->tape;
-    struct tape_request request = { call->spec.method, call->spec.url, call->spec.body, call->spec.body_len };
-    rondo_error err;
-    if (!tape || !tape_is_playing(tape))
-        return false;
-    call->url.text = mem_strdup(call->spec.url);
-    call->playing = tape_find(tape, &request, &err);
-    if (call->playing)
-        http_put_todo(call);
-    else
-        http_fail(call, HTTP_TAPE, "%s", err.message);
-    return true;
-}
-
 int http_start(struct loop *loop, const struct http_spec *spec, struct http_call **ret, rondo_error *err)
 {
     struct weburl url = { 0 };
@@ -336,20 +302,15 @@ int http_start(struct loop *loop, const struct http_spec *spec, struct http_call
         return err->code;
     if (http->is_closing)
         return err_set(err, RONDO_ESTATE, "no request can be made, because everything ends");
-    bool is_played = http->tape && tape_is_playing(http->tape);
-    if (!is_played && weburl_read(http->curl, NULL, spec->url, &url, err) < 0)
+    if (weburl_read(http->curl, NULL, spec->url, &url, err) < 0)
         return err->code;
     struct http_call *call = call_new(http, spec);
     call->url = url;
-    if (!start_playing(call)) {
-        if (http->tape)
-            call->recorded = mem_zalloc(sizeof *call->recorded);
-        http_set_deadline(call);
-        if (http->in_curl)
-            http_put_todo(call);
-        else
-            http_send(call);
-    }
+    http_set_deadline(call);
+    if (http->in_curl)
+        http_put_todo(call);
+    else
+        http_send(call);
     if (!http->in_turn)
         arm(http);
     *ret = call;
@@ -375,9 +336,9 @@ void http_pause(struct http_call *call, bool pause)
     if (call->is_over || call->is_paused == pause)
         return;
     call->is_paused = pause;
-    if (call->has_head && !call->playing)
+    if (call->has_head)
         http_begin_silence(call);
-    if (!pause && (call->is_stalled || call->playing))
+    if (!pause && call->is_stalled)
         http_put_todo(call);
     if (!call->http->in_turn)
         arm(call->http);

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 
 struct loop;
-struct tape;
 struct http_call;
 
 #define HTTP_BODY_MAX (256u << 20) // where the spec says nothing
@@ -36,7 +35,6 @@ enum http_failure {
     HTTP_FORBIDDEN_ADDRESS, // public_only
     HTTP_REDIRECT,          // too many of them, or to where none may lead
     HTTP_BAD,               // what came is not HTTP
-    HTTP_TAPE,              // the tape has no such request
     HTTP_CLOSED,            // the loop is closed
 };
 
@@ -100,9 +98,6 @@ const char *http_failure_text(const struct http_call *call); // names the host; 
 const char *http_body(struct http_call *call, size_t *ret_len); // when there was no on_data; NUL behind it
 
 const char *http_failure_name(enum http_failure failure); // "idle"
-
-/* What all calls of the loop are recorded on, or answered from; borrowed, NULL for none (tape.h). */
-int http_set_tape(struct loop *loop, struct tape *tape, rondo_error *err);
 
 size_t http_count(struct loop *loop); // calls that have not ended
 

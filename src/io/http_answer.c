@@ -80,22 +80,11 @@ size_t http_on_header(char *line, size_t size, size_t count, void *user)
     return call->is_over ? 0 : all;
 }
 
-static void keep_piece(struct tape_answer *answer, const char *bytes, size_t len)
-{
-    if (answer->body.len + len > TAPE_BODY_MAX)
-        return;
-    buf_put(&answer->body, bytes, len);
-    mem_grow(&answer->pieces, &answer->piece_cap, answer->piece_count, sizeof *answer->pieces);
-    answer->pieces[answer->piece_count++] = (uint32_t)len;
-}
-
 /* Some more of the body; no more than may be. */
 static void take_bytes(struct http_call *call, const char *bytes, size_t len)
 {
     size_t max = call->spec.max_body, take = MIN(len, max - MIN(call->got, max));
     call->got += take;
-    if (call->recorded && take)
-        keep_piece(call->recorded, bytes, take);
     if (take && call->spec.on_data)
         call->spec.on_data(call, bytes, take, call->spec.user);
     else if (take)
@@ -237,34 +226,4 @@ void http_hear(struct http *http, struct pool *pool)
         assert(call->magic == CALL_MAGIC);
         on_done(call, code);
     }
-}
-
-/* ---- playing a tape ------------------------------------------------------------------------------------- */
-
-static void play_head(struct http_call *call)
-{
-    const struct tape_answer *answer = call->playing;
-    call->status = answer->status;
-    buf_put(&call->head, answer->headers.data, answer->headers.len);
-    call->has_head = answer->status != 0;
-    if (call->has_head && call->spec.on_head)
-        call->spec.on_head(call, call->spec.user);
-}
-
-void http_play(struct http_call *call)
-{
-    const struct tape_answer *answer = call->playing;
-    if (call->played++ == 0)
-        play_head(call);
-    for (; !call->is_over && !call->is_paused && call->played <= answer->piece_count; call->played++) {
-        uint32_t len = answer->pieces[call->played - 1];
-        size_t at = call->played_bytes;
-        call->played_bytes += len;
-        take_bytes(call, answer->body.data + at, len);
-    }
-    if (call->is_over || call->played <= answer->piece_count)
-        return;
-    call->failure = (enum http_failure)answer->failure;
-    call->failure_text = mem_strdup(answer->failure_text);
-    http_end(call);
 }

@@ -23,8 +23,7 @@ static const char *const failure_names[] = {
     [HTTP_PROXY] = "proxy", [HTTP_CUT] = "cut", [HTTP_SLOW_CONNECT] = "slow-connect",
     [HTTP_SLOW_FIRST] = "slow-first", [HTTP_IDLE] = "idle", [HTTP_TOTAL] = "total",
     [HTTP_TOO_LARGE] = "too-large", [HTTP_FORBIDDEN_ADDRESS] = "forbidden-address",
-    [HTTP_REDIRECT] = "redirect", [HTTP_BAD] = "bad", [HTTP_TAPE] = "tape",
-    [HTTP_CLOSED] = "closed",
+    [HTTP_REDIRECT] = "redirect", [HTTP_BAD] = "bad", [HTTP_CLOSED] = "closed",
 };
 
 const char *http_failure_name(enum http_failure failure)
@@ -79,7 +78,7 @@ void http_fail(struct http_call *call, enum http_failure failure, const char *fm
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     struct buf out = { 0 };
-    buf_printf(&out, "%s: %s", call->url.shown ? call->url.shown : "tape", text);
+    buf_printf(&out, "%s: %s", call->url.shown, text);
     call->failure = failure;
     mem_free(call->failure_text);
     call->failure_text = buf_take(&out);
@@ -137,34 +136,12 @@ void http_free_call(struct http_call *call)
     mem_free((char *)call->spec.ca_file);
     mem_free((char *)call->spec.proxy);
     mem_free(call->location);
-    mem_free(call->asked_method);
-    mem_free(call->asked_body);
     mem_free(call->failure_text);
     weburl_clear(&call->url);
     buf_free(&call->head);
     buf_free(&call->body);
-    if (call->recorded)
-        tape_answer_clear(call->recorded);
-    mem_free(call->recorded);
     call->magic = 0;
     mem_free(call);
-}
-
-static void record(struct http_call *call)
-{
-    const struct http_spec *spec = &call->spec;
-    bool has_changed = call->asked_method;
-    struct tape_request request = { has_changed ? call->asked_method : spec->method, spec->url,
-                                    has_changed ? call->asked_body : spec->body,
-                                    has_changed ? call->asked_body_len : spec->body_len };
-    struct tape_answer *answer = call->recorded;
-    if (!answer || !call->http->tape)
-        return;
-    answer->status = call->status;
-    answer->failure = call->failure;
-    answer->failure_text = call->failure_text;
-    buf_put(&answer->headers, call->head.data, call->head.len);
-    tape_put(call->http->tape, &request, answer);
 }
 
 void http_bury(struct http *http)
@@ -174,7 +151,6 @@ void http_bury(struct http *http)
         drop_over(call);
         http_leave_curl(call);
         if (!call->is_gone) {
-            record(call);
             call->has_ended = true;
             if (call->spec.on_end)
                 call->spec.on_end(call, call->spec.user);

@@ -7,7 +7,6 @@
 
 #include "io/deadline.h"
 #include "io/http.h"
-#include "io/tape.h"
 #include "io/weburl.h"
 
 #include <uv.h>
@@ -41,8 +40,6 @@ struct http_call {
     struct weburl url;
     int redirects;
     char *location;                 // where this answer leads
-    char *asked_method, *asked_body; // before a redirect made it a GET
-    size_t asked_body_len;
 
     int64_t connect_at, first_at, idle_at, total_at;
     int64_t uploaded; // when first_at was looked at last
@@ -55,16 +52,11 @@ struct http_call {
     char *failure_text;
 
     bool is_over, is_gone, has_ended, in_todo, is_connecting, has_head, is_paused, is_stalled;
-
-    struct tape_answer *recorded;      // what is being recorded
-    const struct tape_answer *playing; // or played
-    uint32_t played;                   // pieces, the head being the first
-    size_t played_bytes;
 };
 
 struct http {
     struct loop *loop;
-    const struct curl *curl; // NULL as long as only a tape answers
+    const struct curl *curl; // NULL: not looked for yet
     uv_poll_t poll;
     int epoll, timer;
     int64_t armed;
@@ -75,7 +67,6 @@ struct http {
     struct http_call *todo, **todo_end;
     size_t count;
     bool in_turn, in_curl, is_closing;
-    struct tape *tape;
 };
 
 int64_t http_now_ns(void); // a clock that nobody sets
@@ -112,6 +103,5 @@ void http_follow(struct http_call *call); // the same, to where the answer leads
 size_t http_on_header(char *line, size_t size, size_t count, void *user); // libcurl's callbacks
 size_t http_on_bytes(char *bytes, size_t size, size_t count, void *user);
 void http_hear(struct http *http, struct pool *pool); // which transfers libcurl has done with
-void http_play(struct http_call *call);               // what a tape has; as far as it is not paused
 
 #endif

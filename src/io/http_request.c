@@ -274,13 +274,8 @@ static void change_method(struct http_call *call)
     bool is_post = strcmp(spec->method, "POST") == 0, is_head = strcmp(spec->method, "HEAD") == 0;
     if (is_head || call->status >= 307 || (!is_post && call->status != 303))
         return;
-    if (call->asked_method) {
-        mem_free((char *)spec->method);
-    } else {
-        call->asked_method = (char *)spec->method;
-        call->asked_body = (char *)spec->body;
-        call->asked_body_len = spec->body_len;
-    }
+    mem_free((char *)spec->method);
+    mem_free((char *)spec->body);
     spec->method = mem_strdup("GET");
     spec->body = NULL;
     spec->body_len = 0;

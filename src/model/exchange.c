@@ -153,7 +153,6 @@ static const struct {
     { HTTP_FORBIDDEN_ADDRESS, TROUBLE_REQUEST, true, false },
     { HTTP_REDIRECT, TROUBLE_REQUEST, true, false },
     { HTTP_BAD, TROUBLE_ANSWER, false, false },
-    { HTTP_TAPE, TROUBLE_REQUEST, true, false },
     { HTTP_CLOSED, TROUBLE_NETWORK, true, false },
 };
 

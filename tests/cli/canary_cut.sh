@@ -15,7 +15,7 @@ run() {
     local what=$1 file=$2 found
     shift 2
     rm -rf kept && mkdir kept
-    RONDO_HTTP_TAPE=${tape-record:kept/tape} timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
+    timeout 60 "$RONDO" run -v "$file" ${allow---yolo} --store kept/s.db --record kept/rec --prompts kept/prompts "$@" \
         >kept/out 2>kept/err </dev/null
     timeout 60 "$RONDO" run --json "$file" ${allow---yolo} --store kept/s2.db "$@" >kept/json 2>kept/err2 </dev/null
     "$RONDO" events "$(run_id kept/err)" -v --store kept/s.db >kept/events 2>&1
@@ -185,7 +185,7 @@ wait 50
 cut
 END
     no_mark=1 # nothing else of it is shown
-    tape= says_instead "an answer that breaks off" <<END
+    says_instead "an answer that breaks off" <<END
 header Content-Type: text/event-stream
 send data: {"choices":[{"index":0,"delta":{"content":"It is ${key:0:20}"}}]}\n\n
 wait 50

@@ -3,4 +3,4 @@
 [[ $SAN != *thread* ]] || { echo "too slow with this sanitizer"; exit 77; }
 cd "$ROOT" || exit 1
 . tests/kill/settings.sh
-exec "$harness" short
+"$harness" short

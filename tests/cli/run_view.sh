@@ -236,8 +236,9 @@ for kind in screen dumb; do
 done
 
 # Tools that somebody has to permit are asked for in the same way, and somebody else may be quicker.
-tape="RONDO_HTTP_TAPE=play:$ROOT/tests/kill/flows/permit.tape COMPAT_BASE_URL=http://127.0.0.1:9/v1"
-term 120 30 "$tape '$RONDO' run --store '$PWD/permit.db' --workdir '$PWD' '$ROOT/tests/kill/flows/permit.yaml'"
+coproc MODEL { "$ROOT/$B/tests/server" "tape $ROOT/tests/kill/flows/permit.tape"$'\n'; }
+read -r port <&"${MODEL[0]}"
+term 120 30 "COMPAT_BASE_URL=http://127.0.0.1:$port/v1 '$RONDO' run --store '$PWD/permit.db' --workdir '$PWD' '$ROOT/tests/kill/flows/permit.yaml'"
 wait_for "›"
 has "a tool" 'look, permit-1: may this tool be called?'
 has "what is to be called" 'glob {"pattern":"*.none"}'
@@ -255,6 +256,7 @@ has "permitted" "There is nothing."
 has "permitted" "status 0"
 if [ "$("$RONDO" show --store "$PWD/permit.db" "$id" | sed -n 's/^answered look.permit-\(.\): \(.*\)  by \([a-z]*\),.*/\1 \2 \3/p' | tr '\n' ';')" = "1 y terminal;2 n somebody;3 y terminal;" ]; then ok
 else bad "who has permitted it: $("$RONDO" show --store "$PWD/permit.db" "$id")"; fi
+eval "exec ${MODEL[1]}>&-"
 
 # Where the locale is not UTF-8 bytes of it may be control characters; what goes elsewhere stays as it is.
 flow wide.yaml <<'END'

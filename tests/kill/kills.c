@@ -17,7 +17,7 @@
 
    RONDO is the program, KILLER the library, FLOWS the folder with the workflows.  NAME.answers beside a workflow is an
    object: what its gates are answered, by path; NAME.args has arguments for `rondo run`, one a line; NAME.tape is what
-   models answer (io/tape.h). */
+   models answer (tests/server.h). */
 #include "kill/once.h"
 #include "kill/program.h"
 #include "kill/race.h"
@@ -38,7 +38,6 @@ struct kase {
     struct buf args; // lines
     struct buf again; // of a second life; empty: there is none
     json_t *answers;
-    char *tape; // "play:FILE"; NULL: none
     bool is_small;
     char *answer, *work; // stdout, what commands wrote
     char *session;       // what the session holds afterwards
@@ -186,15 +185,6 @@ static char *read_work(void)
     return mem_strdup(child_read("count", &scratch) ? buf_text(&scratch) : "");
 }
 
-static void put_tape_in(const struct kase *c)
-{
-    setenv("COMPAT_BASE_URL", "http://127.0.0.1:9/v1", 1);
-    if (c->tape)
-        setenv("RONDO_HTTP_TAPE", c->tape, 1);
-    else
-        unsetenv("RONDO_HTTP_TAPE");
-}
-
 /* The whole first life, if there are two; false when it left no run. */
 static bool live_first(struct kase *c, char *id, size_t size, const char **ret_wrong)
 {
@@ -208,7 +198,6 @@ static void undisturbed(struct kase *c)
     char id[64];
     const char *wrong = NULL;
     program_clean();
-    put_tape_in(c);
     json_decref(answered);
     answered = json_object();
     if (c->again.len && !live_first(c, id, sizeof id, &wrong))
@@ -364,7 +353,6 @@ static void try(struct kase *c, struct doom doom, uint64_t seed)
     bool done = false;
     trials++;
     program_clean();
-    put_tape_in(c);
     json_decref(answered);
     answered = json_object();
     if (c->again.len && !live_first(c, t.id, sizeof t.id, &wrong) && !wrong)
@@ -449,9 +437,6 @@ static void read_case(const char *file)
     buf_clear(&path);
     buf_printf(&path, "%s/%s.answers", flows, c->name);
     c->answers = child_read(buf_text(&path), &text) ? json_loads(buf_text(&text), 0, NULL) : NULL;
-    buf_clear(&path);
-    buf_printf(&path, "play:%s/%s.tape", flows, c->name);
-    c->tape = child_read(buf_text(&path) + strlen("play:"), &text) ? mem_strdup(buf_text(&path)) : NULL;
     buf_free(&path);
     buf_free(&text);
     undisturbed(c);

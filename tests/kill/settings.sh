@@ -2,5 +2,7 @@
 harness=$PWD/$B/tests/kills
 export RONDO=$PWD/$B/rondo KILLER=$PWD/$B/tests/killer.so FLOWS=$PWD/tests/kill/flows NO_COLOR=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 # what is preloaded comes first
-export RONDO_HTTP_TAPE=play:$FLOWS/encore.tape COMPAT_BASE_URL=http://127.0.0.1:9/v1 # the only models there are
+coproc SERVER { "$B/tests/server" "$(printf 'tape %s\n' "$FLOWS"/*.tape; echo)" 2>/dev/null; } # until this shell ends
+read -r port <&"${SERVER[0]}"
+export COMPAT_BASE_URL=http://127.0.0.1:$port/v1 # the only models there are
 unset RONDO_STORE

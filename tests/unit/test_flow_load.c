@@ -770,8 +770,6 @@ static const struct {
 } masses[] = {
     { AGENTS, "", "steps:\n", "  - { id: s%d, set: { " NAME "%d: 'state." OTHER "%d' } }\n" },
     { AGENTS "inputs:\n", "  " NAME "%d: {}\n", "steps:\n", "  - { id: s%d, set: { a: inputs." OTHER "%d } }\n" },
-    { "steps:\n", "  - { id: " NAME "%d, agent: w }\n", "agents:\n  w:\n    script:\n",
-      "      - { messages: [{ to: " OTHER "%d, text: x }] }\n" },
     { "agents: { m: { model: openai/x, resultSchema: { additionalProperties: false, properties: {\n",
       "    " NAME "%d: {},\n", "  } } } }\nsteps:\n  - { id: a, agent: m }\n",
       "  - { id: s%d, dependsOn: [a], set: { a: steps.a.result." OTHER "%d } }\n" },
