@@ -94,7 +94,7 @@ static void warn_unasked(struct binding *b, const struct flow_ref *ref)
     const struct flow_step *step = b->place.step;
     rondo_error err = { 0 };
     if (binding_is_v1(b) || !is_until(&b->place) || step->loop->on_error == RONDO_ERROR_CONTINUES ||
-        step->hides_limits || ref->inside || !is_of_pass(step, ref))
+        ref->inside || !is_of_pass(step, ref))
         return;
     err_set(&err, RONDO_EINVAL, "the first pass that fails ends the loop, before this is asked");
     snprintf(b->hint, sizeof b->hint, "with `onError: continue` the loop goes on after a failed pass");
