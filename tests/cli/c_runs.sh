@@ -26,13 +26,17 @@ check "it alone can go on" 3 "" "$RONDO" resume gate
 says "only that program can go on with it"
 
 # ---- rondo runs: how many more -----------------------------------------------------------------------------------
-check "two of five" 0 "plain machine" sh -c "\"$RONDO\" runs -n 2 | awk '{ print \$1 }' | paste -sd' '"
+check "who says how many gets so many" 0 "plain machine" sh -c "\"$RONDO\" runs -n 2 | awk '{ print \$1 }' | paste -sd' '"
+same "and asks for no more" "$(cat err)" ""
+printf 'rondo: 1\nname: many\nsteps: [{ id: a, set: { n: "1" } }]\n' >many.yaml
+for _ in $(seq 18); do "$RONDO" run -q many.yaml >/dev/null; done
+check "twenty" 0 20 sh -c "\"$RONDO\" runs | wc -l | tr -d ' '"
 says "rondo runs: 3 more: -n 0"
-check "as JSON" 0 "plain" sh -c "\"$RONDO\" runs -n 1 --json | jq -r .id"
-says "rondo runs: 4 more: -n 0"
-check "of one status" 0 "plain" sh -c "\"$RONDO\" runs -n 1 --status completed --json | jq -r .id"
+check "as JSON" 0 20 sh -c "\"$RONDO\" runs --json | wc -l | tr -d ' '"
 says "rondo runs: 3 more: -n 0"
-check "all" 0 5 sh -c "\"$RONDO\" runs -n 0 --json | wc -l | tr -d ' '"
+check "of one status" 0 20 sh -c "\"$RONDO\" runs --status completed --json | wc -l | tr -d ' '"
+says "rondo runs: 2 more: -n 0"
+check "all" 0 23 sh -c "\"$RONDO\" runs -n 0 --json | wc -l | tr -d ' '"
 same "there are no more" "$(cat err)" ""
 
 echo "$passed passed, $failed failed"

@@ -217,7 +217,7 @@ F
 check "inputs that agents in a list lack" 2 "" "$RONDO" check wrong.yaml
 says "wrong.yaml:5:37: error[validation]: 'needs.yaml' needs the input 'a'"
 says "wrong.yaml:6:34: error[unknown_reference]: none of the workflows that are listed has an input 'cc'"
-says "wrong.yaml:7:29: error[schema]: the input 'a' of 'needs.yaml' has the type string, this gives int"
+says "wrong.yaml:7:29: error[schema]: the input 'a' of 'needs.yaml' does not take this: expected string, got 5"
 same "and nothing else" "$(grep -c 'error\[' err)" 3
 
 # `inputSchema` is about what a step gets before it starts: a loop once, a forEach every item.
@@ -271,12 +271,11 @@ steps:
 F
 check "what is known not to fit" 2 "" "$RONDO" check both.yaml
 says "both.yaml:5:25: error[schema]: this does not fit the \`inputSchema\`: n: expected integer"
-says "both.yaml:6:11: error[schema]: the input of 'b' does not fit its \`inputSchema\`: the file has no input 'n'"
 says "both.yaml:7:67: error[schema]: the item does not fit the \`inputSchema\` of 'c': expected integer"
 says "both.yaml:8:38: error[schema]: this does not fit the \`inputSchema\`: c: expected at most 3, got 5"
 says "both.yaml:10:11: error[schema]: this does not fit the \`inputSchema\`: c: expected at least 2, got 1"
 says "both.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: c: expected at most 3, got 4"
-same "is all of it" "$(grep -c 'error\[' err)" 6
+same "is all of it" "$(grep -c 'error\[' err)" 5
 flow items.yaml <<'F'
 name: items
 agents: { s: { script: [x] }, n: { run: [echo, "${input.n}"], inputSchema: { required: [n], properties: { n: { type: integer } } } }, needs: { workflow: needs.yaml } }
@@ -294,14 +293,13 @@ steps:
 F
 check "items and with" 2 "" "$RONDO" check items.yaml
 says "items.yaml:6:5: error[validation]: 'needs.yaml' needs the input 'a'"
-says "items.yaml:8:55: error[schema]: the input 'b' of 'needs.yaml' has the type integer, this gives string"
+says "items.yaml:8:55: error[schema]: the input 'b' of 'needs.yaml' does not take this: expected integer, got \"x\""
 says "items.yaml:9:25: error[unknown_reference]: a: 'item' exists only in a forEach"
 says "items.yaml:10:25: error[unknown_reference]: a: 'item' exists only in a forEach"
 says "items.yaml:11:25: error[schema]: this does not fit the \`inputSchema\`: n: expected integer"
-says "items.yaml:12:20: error[schema]: this does not fit the \`inputSchema\`: missing property 'n'"
 says "items.yaml:13:30: error[unknown_reference]: n: no item of 'i' has 'm'"
 says "items.yaml:13:68: error[unknown_reference]: hole: \`with\` gives no 'm'"
-same "and no more" "$(grep -c 'error\[' err)" 8
+same "and no more" "$(grep -c 'error\[' err)" 7
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -107,8 +107,8 @@ output: "[steps.outer.passes, steps.outer.escalated, steps.outer.reason]"
 F
 check "escalate and break go together" 0 '[1,true,"break"]' "$RONDO" run -q named.yaml
 inner break
-check "break needs a loop" 2 "" "$RONDO" run --store :memory: outer.yaml
-says "there is no loop around any step of 'a'"
+check "break needs a loop" 1 "" "$RONDO" run -q --store :memory: outer.yaml
+says "break or continue outside of a loop"
 
 # ---- which of how many ------------------------------------------------------------------------------------------
 flow ranks.yaml <<'F'

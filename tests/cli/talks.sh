@@ -241,8 +241,6 @@ keys=", tools: [exit_loop]"
 offered "one that is listed" "exit_loop" "[{ id: l, loop: { maxIterations: 2, $one } }]"
 offered "for items" "exit_loop" "[{ id: l, loop: { forEach: [1], $one } }]"
 offered "where there is no loop" "" "[{ id: a, agent: w, instructions: x }]"
-check "that is said" 0 "" "$RONDO" check offered.yaml
-says "4:44: warning[validation]: there is no loop around any step of 'w'"
 keys=", disallowedTools: [continue_loop]"
 offered "one that is taken away" "exit_loop" "[{ id: l, loop: { unbounded: true, $one } }]"
 keys=", disallowedTools: [exit_loop]"
