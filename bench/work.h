@@ -147,7 +147,7 @@ static inline rondo_store *work_store(const char *path, int durability)
 /* store: NULL for none. */
 static inline rondo_engine *work_engine(rondo_store *store)
 {
-    rondo_engine *engine;
+    rondo_engine *engine = NULL;
     rondo_error err;
     REQUIRE(rondo_engine_new(&(rondo_config){ RONDO_CONFIG, .store = store }, &engine, &err) == 0, "%s", err.message);
     return engine;
@@ -155,7 +155,7 @@ static inline rondo_engine *work_engine(rondo_store *store)
 
 static inline rondo_run *work_start(rondo_engine *engine, rondo_node *node, const json_t *input)
 {
-    rondo_run *run;
+    rondo_run *run = NULL;
     rondo_error err;
     REQUIRE(rondo_run_start(engine, node, input, NULL, &run, &err) == 0, "%s: %s", err.path,
             err.message);

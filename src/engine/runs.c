@@ -580,7 +580,7 @@ int rondo_run_look(rondo_engine *engine, rondo_node *node, const char *id, rondo
 {
     rondo_error scratch;
     rondo_run_options options = { .size = RONDO_RUN, .from_start = true };
-    struct journal *journal;
+    struct journal *journal = NULL;
     err = err ? err : &scratch;
     if (has_store(engine, err) < 0 || rondo_node_check(node, err) < 0 || store_snapshot(engine->store, err) < 0)
         return err->code;

@@ -65,7 +65,7 @@ struct act {
     uint32_t first_child, next_sibling, prev_sibling;
     uint32_t held; // first of the slots that are kept for what failed inside, see act_hold()
     struct act *kept, *next_kept; // copies of what has ended inside, see mend.h
-    uint16_t attempt;
+    uint16_t attempt, skill;
     uint8_t state;  // enum act_state
     uint8_t close;  // enum close
     uint8_t reason; // which limit, its own or one around it; 0: none
@@ -86,16 +86,19 @@ struct act {
     bool mended;    // container: it has what a copy of its last attempt had
     bool did_once;  // container: an agent of class `once` completed in it
     bool redone;    // it had done that before, or what is around it had, and begins anew
-    uint8_t tries;   // forum: round
+    bool is_idle;   // coordinator: it rests until there is mail
+    bool drains;    // what is in its box is to be given to it now
+    bool warns;     // it has been woken so often that somebody is to be told
+    bool rests;     // the shell's: it does nothing but wait for answers of people
+    uint8_t tries;  // forum: round
+    uint32_t kid_count;
     uint32_t won, lost; // parallel: the first child that completed, that failed; from 1
     int64_t call_ns; // since when its call lasts, by run_driven_ns()
     int64_t start_ns, wait_ns; // wait_ns: when a delay is over; since when a leaf waits for an answer
     int64_t pause_ns; // agent: it does nothing until then, and takes no place meanwhile; 0: it is at work
     uint64_t start_seq;
-    uint16_t skill;
     int64_t idle_ns; // run->idle_ns when it started: time nobody drove the run is not its own
     struct kid *kids;
-    uint32_t kid_count;
     struct ledger *ledger; // what it has cost; NULL: nothing
     json_t *notes;  // leaf: what it noted; forum: the transcript; gate: the answer
     char *failure;  // what the attempt before failed of
@@ -105,15 +108,11 @@ struct act {
     uint32_t given;  // the shell's: messages that it has handed on
     uint32_t gone;   // coordinator, encore: messages that it has dealt with
     uint32_t old_notes; // coordinator, encore: those of before
-    bool is_idle;    // coordinator: it rests until there is mail
-    bool drains;     // what is in its box is to be given to it now
     int64_t off_ns;  // agent: the coordinator has called it off, and it has until then to end; 0
-    bool warns;      // it has been woken so often that somebody is to be told
     json_t *did;    // agent: effects of class `once` that earlier attempts had, before its work was changed; NULL
     json_t *answer; // agent: what somebody said about work whose outcome was unknown, { value, by }
     json_t *asks;   // agent: what it has asked people while at work, see ask.h; NULL: nothing
     uint32_t asked, asking; // how many, and of those without an answer
-    bool rests;     // the shell's: it does nothing but wait for those
     json_t *seen;   // agent: what watching loops saw before it was called, see seen.h; NULL: nothing
     json_t *own_state; // of a file inside another; NULL while it is empty
     uint64_t token; // the shell's own, for agents

@@ -138,7 +138,7 @@ static int keep_definition(struct store *store, const char *text, size_t len, in
 int runrow_add(struct store *store, const struct store_run *run, uint32_t fork_sum, const char *definition,
                size_t len, int64_t *ret, rondo_error *err)
 {
-    int64_t driver, kept = 0;
+    int64_t driver = 0, kept = 0;
     if (!run->id || !*run->id || strlen(run->id) > ID_MAX)
         return err_set(err, RONDO_EINVAL, "the id of a run has from 1 to %d bytes", ID_MAX);
     if (lease_driver(store, &driver, err) < 0 ||
