@@ -32,5 +32,7 @@ void exhausted_start(void)
 
 void exhausted_set_next(const char *next)
 {
-    snprintf(words, sizeof words, *next ? "rondo: out of memory\n%s\n" : "", next);
+    *words = '\0';
+    if (*next)
+        snprintf(words, sizeof words, "rondo: out of memory\n%s\n", next);
 }

@@ -105,8 +105,8 @@ static json_t *effects_of(const struct effects *e, struct run *core, const struc
 int renew_rows(rondo_run *run, json_t **ret, rondo_error *err)
 {
     struct run *core = &run->core;
-    struct effects e = { .core = core };
-    auto_json json_t *by_path = e.by_path = json_object();
+    auto_json json_t *by_path = json_object();
+    struct effects e = { .core = core, .by_path = by_path };
     json_t *rows = json_array();
     int rc = core->changed ? read_effects(run, &e, err) : 0;
     for (uint32_t slot = 1; rc == 0 && core->changed && slot < core->act_count; slot++) {
@@ -124,8 +124,8 @@ int renew_rows(rondo_run *run, json_t **ret, rondo_error *err)
 int renew_kids(rondo_run *run, json_t *kids, rondo_error *err)
 {
     struct run *core = &run->core;
-    struct effects e = { .core = core };
-    auto_json json_t *by_path = e.by_path = json_object();
+    auto_json json_t *by_path = json_object();
+    struct effects e = { .core = core, .by_path = by_path };
     json_t *row;
     size_t i;
     if (!core->changed)
