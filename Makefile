@@ -84,8 +84,7 @@ LEAN     := $(if $(SAN)$(FAST),,-fno-asynchronous-unwind-tables)
 # The library is an archive of both code and what -flto needs, and clang makes no such objects.
 is_clang  = $(eval is_clang := $$(findstring clang,$$(shell $$(CC) --version)))$(is_clang)
 LTO_OBJ   = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto -ffat-lto-objects) $(LEAN)
-# What links whole programs warns of what only they show, and so does a program that links the archive.
-LTO       = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto $(WARN)) $(LEAN)
+LTO       = $(if $(SAN)$(FAST)$(is_clang),,-flto=auto) $(LEAN)
 # Speed is wanted where passes, expressions and events go through; the rest waits for people and networks and is made small.
 COLD     := cli flow io model tool agent
 COMPILE  = $(CC) -std=gnu11 $(CFLAGS) $(SMALL) $(LTO_OBJ) -fPIC -fvisibility=hidden $(WARN) $(SANFLAGS) \
@@ -126,6 +125,7 @@ bootstrap: ;
 
 # --- the library and the program ------------------------------------------------------
 
+# What is linked as a whole warns of what only that shows, and so does a program that links the archive.
 # The archive is for the program, the tests and the benchmarks, which may use internals;
 # only the shared library, with the functions of rondo.h and no others, is installed.
 $(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o) $(LIB_DATA)
@@ -134,12 +134,12 @@ $(B)/librondo.a: $(LIB_SRC:%.c=$(O)/%.o) $(LIB_DATA)
 
 $(B)/$(SO): $(LIB_SRC:%.c=$(O)/%.o) $(LIB_DATA)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) $(LTO) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(LTO) $(WARN) -shared -Wl,-soname,$(SONAME) $(if $(SAN),,-Wl,-z,defs) -o $@ $^ $(LIBS)
 	$(Q)ln -sf $(SO) $(B)/$(SONAME) && ln -sf $(SONAME) $(B)/librondo.so
 
 $(B)/rondo: $(CLI_SRC:%.c=$(O)/%.o) $(B)/librondo.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) $(LTO) -o $@ $^ $(PROGRAM_LIBS) $(LIBS)
+	$(Q)$(LINK) $(LTO) $(WARN) -o $@ $^ $(PROGRAM_LIBS) $(LIBS)
 
 ifeq ($(origin CFLAGS)$(SAN)$(FAST),file)
 $(foreach d,$(COLD),$(O)/src/$(d)/%.o): SMALL := -Os
