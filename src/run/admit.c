@@ -131,7 +131,7 @@ static bool admits_loop_end(struct run *run, const struct rondo_event *ev)
     bool is_each = act && act->node->kind == RONDO_KIND_EACH;
     if (!act || act->open || (is_each ? act->each->ended : !node_is_loop(act->node)))
         return false;
-    return ev->code <= RONDO_REASON_CANCELLED && (!(ev->flags & EF_VALUE) || has_object(ev));
+    return ev->code < REASON_COUNT && (!(ev->flags & EF_VALUE) || has_object(ev));
 }
 
 /* A limit may come before the next try of a body that has failed. */
@@ -275,7 +275,7 @@ static bool admits_reserved(struct run *run, const struct rondo_event *ev)
         return reserve && !reserve->held;
     owner = live(run, ev->ordinal);
     return owner && (owner == act || is_around(run, act, owner->slot)) && ev->code &&
-           ev->code <= RONDO_REASON_CANCELLED;
+           ev->code < REASON_COUNT;
 }
 
 static bool admits_note(struct run *run, const struct rondo_event *ev)
@@ -331,7 +331,7 @@ static bool admits_message(struct run *run, const struct rondo_event *ev)
 
 static bool admits_cancel(struct run *run, const struct rondo_event *ev)
 {
-    return live(run, ev->act) && ev->code > CLOSE_NONE && ev->code <= CLOSE_CANCEL;
+    return live(run, ev->act) && ev->code > CLOSE_NONE && ev->code < CLOSE_COUNT;
 }
 
 static bool admits_stop(struct run *run, const struct rondo_event *ev)

@@ -33,9 +33,22 @@ enum {
     EF_AGAIN = 1 << 15, // message: it takes a step up again that has ended
 };
 
-/* What the shell may find due. */
-enum timer { TIMER_DELAY = 1, TIMER_TIMEOUT, TIMER_BACKOFF, TIMER_BUDGET, TIMER_GATE, TIMER_CLEANUP, TIMER_CALLED_OFF,
-             TIMER_CALL };
+/* What the shell may find due.  Logs have the numbers. */
+enum timer {
+    TIMER_DELAY = 1,
+    TIMER_TIMEOUT = 2,
+    TIMER_BACKOFF = 3,
+    TIMER_BUDGET = 4,
+    TIMER_GATE = 5,
+    TIMER_CLEANUP = 6,
+    TIMER_CALLED_OFF = 7,
+    TIMER_CALL = 8,
+};
+
+/* How many reasons there are (enum rondo_reason).  A log with a higher number is of a later version. */
+#define ONE_REASON(name, text) +1
+enum { REASON_COUNT = 0 RONDO_REASONS(ONE_REASON) };
+#undef ONE_REASON
 
 /* No time and no length of time in an event is larger, so that sums of two do not overflow. */
 #define TIME_MAX_NS ((uint64_t)INT64_MAX / 4)

@@ -27,16 +27,17 @@ enum act_state {
 
 enum act_cause { ON_START, ON_WAIT, ON_RESUME, ON_CLOSE, ON_END, ACT_CAUSES };
 
-/* Why an activation is closing. */
+/* Why an activation is closing.  Logs have the numbers. */
 enum close {
-    CLOSE_NONE,
-    CLOSE_CONTINUE, // its pass is over, the next one follows
-    CLOSE_BREAK,    // its loop is over
-    CLOSE_SIBLING,  // another one's failure or success made it pointless
-    CLOSE_BUDGET,   // a budget around it is used up
-    CLOSE_TIMEOUT,
-    CLOSE_CANCEL, // somebody asked
+    CLOSE_NONE = 0,
+    CLOSE_CONTINUE = 1, // its pass is over, the next one follows
+    CLOSE_BREAK = 2,    // its loop is over
+    CLOSE_SIBLING = 3,  // another one's failure or success made it pointless
+    CLOSE_BUDGET = 4,   // a budget around it is used up
+    CLOSE_TIMEOUT = 5,
+    CLOSE_CANCEL = 6, // somebody asked
 };
+#define CLOSE_COUNT (CLOSE_CANCEL + 1)
 
 /* What a file that is an agent has left behind, before its end. */
 enum { LEFT_MEMORY = 1, LEFT_STATE = 2 };
