@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS          1000000ll // nanoseconds
 #define TOKEN_MOST  16 // bytes that a token has on average, at the very most
 #define WAIT_MAX_MS (60 * 60 * 1000) // at a time: clocks are set, machines sleep
 

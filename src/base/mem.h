@@ -12,6 +12,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIN(a, b)    ((a) < (b) ? (a) : (b))
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
+#define MS           1000000ll // a millisecond and a second, in nanoseconds
+#define SECOND       1000000000ll
 #define LIKELY(x)    __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)  __builtin_expect(!!(x), 0)
 

@@ -17,7 +17,6 @@
 
 #define ROWS_DEFAULT 20
 #define FOLDER_WIDTH 24 // on a terminal
-#define MS           INT64_C(1000000)
 
 struct runs_options {
     const char *store, *status, *name, *session;

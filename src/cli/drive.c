@@ -37,7 +37,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MS        1000000ll
 #define FRAME_NS  (50 * MS)  // between frames, when something has changed
 #define TICK_NS   (100 * MS) // when nothing has: clocks and spinners go on
 #define SECOND_NS (1000 * MS)

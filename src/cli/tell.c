@@ -18,8 +18,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MS       1000000ll
-#define SECOND   1000000000ll
 #define TEXT_MAX 200  // columns of a text in a line
 #define FULL_MAX 4000 // the same with --verbose
 

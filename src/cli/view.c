@@ -16,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MS         1000000ll // nanoseconds
 #define LIVELY_MAX 8  // rows at work; of more only the seconds are shown, and their signs stand still
 #define ERRORS_MAX 5  // failures that the summary tells
 #define ENDS_MAX   10 // lines with ends of loops

@@ -5,7 +5,6 @@
 #include "cli/view.h"
 #include "run/end_text.h"
 
-#define MS         1000000ll // nanoseconds
 #define BAR_MAX    10  // cells of a progress bar
 #define BAR_NARROW 5   // and of one of a loop where there is little room
 #define NARROW     100 // columns

@@ -28,8 +28,6 @@
 
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 int64_t shell_now_ns(rondo_engine *engine)
 {
     return engine->virtual_time ? engine->virtual_ns : loop_now_ns(engine->loop);

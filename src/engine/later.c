@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 void mailbox_init(struct mailbox *mail)
 {
     pthread_mutex_init(&mail->lock, NULL);

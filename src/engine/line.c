@@ -21,7 +21,6 @@
 #include <time.h>
 
 #define SCORE_WHOLE 1e15 // beyond, a double no longer says which whole number it is
-#define SECOND 1000000000ll
 
 int rondo_event_type(const rondo_event *ev)
 {

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 /* ---- results ------------------------------------------------------------------------------------------ */
 
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret)

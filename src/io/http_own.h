@@ -12,8 +12,6 @@
 #include <uv.h>
 
 #define CALL_MAGIC  0x63616c6cu
-#define MS          1000000ll // nanoseconds
-#define SECOND      1000000000ll
 #define NEVER       INT64_MAX
 #define DROPPED_MAX (64u << 10) // of what comes with a redirect; past that the connection is given up
 

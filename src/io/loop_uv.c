@@ -14,7 +14,6 @@
 #include <uv.h>
 
 #define LOOP_MAGIC 0x6c6f6f70u
-#define SECOND     1000000000ll
 
 /* Something that hangs on the loop. */
 struct hung {

@@ -35,9 +35,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define MS            1000000ll // nanoseconds
 #define NEVER         INT64_MAX
-#define SECOND        1000000000ll
 #define SCRATCH       65536
 #define READS_MAX     8     // in a row from one process, so that others get their turn
 #define EVENTS_MAX    64

@@ -31,7 +31,7 @@
 #define X32 0x40000000u // calls of another kind on x86-64
 
 enum { ALWAYS, IF, UNLESS }; // an argument is the value
-enum { FIRST, SECOND };      // which one
+enum { ARG_1, ARG_2 };      // which one
 
 #define NEW_NAMESPACES 0x7e020000u
 #define TYPE_STDIN     0x5412u // TIOCSTI: types into a terminal
@@ -54,7 +54,7 @@ static const struct row {
 
     /* namespaces, mounts, roots */
     { SYS_unshare, EPERM }, { SYS_setns, EPERM }, { SYS_chroot, EPERM }, { SYS_pivot_root, EPERM },
-    { SYS_clone, EPERM, 0, UNLESS, FIRST, NEW_NAMESPACES, 0 },
+    { SYS_clone, EPERM, 0, UNLESS, ARG_1, NEW_NAMESPACES, 0 },
     { 435, ENOSYS }, // clone3, whose flags cannot be looked at: everybody knows the older one
     { SYS_mount, EPERM }, { SYS_umount2, EPERM }, { 428, EPERM }, { 429, EPERM }, { 430, EPERM }, { 431, EPERM },
     { 432, EPERM }, { 433, EPERM }, { 442, EPERM }, { 467, EPERM }, // 467: open_tree_attr
@@ -74,22 +74,22 @@ static const struct row {
     { 463, EOPNOTSUPP }, { 466, EOPNOTSUPP }, // setxattrat, removexattrat
 
     /* terminals */
-    { SYS_ioctl, EPERM, 0, IF, SECOND, ~0u, TYPE_STDIN }, { SYS_ioctl, EPERM, 0, IF, SECOND, ~0u, TYPE_CONSOLE },
+    { SYS_ioctl, EPERM, 0, IF, ARG_2, ~0u, TYPE_STDIN }, { SYS_ioctl, EPERM, 0, IF, ARG_2, ~0u, TYPE_CONSOLE },
 
     /* others' limits, priorities and processors; our mark in its own limits */
-    { SYS_prlimit64, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_prlimit64, EPERM, 0, IF, SECOND, ~0u, MARKED_LIMIT },
-    { SYS_setpriority, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_setpriority, EPERM, 0, UNLESS, SECOND, ~0u, 0 },
-    { SYS_sched_setscheduler, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
-    { SYS_sched_setparam, EPERM, 0, UNLESS, FIRST, ~0u, 0 }, { SYS_sched_setattr, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
-    { SYS_sched_setaffinity, EPERM, 0, UNLESS, FIRST, ~0u, 0 },
-    { SYS_ioprio_set, EPERM, 0, UNLESS, FIRST, ~0u, ONE_PROCESS }, { SYS_ioprio_set, EPERM, 0, UNLESS, SECOND, ~0u, 0 },
+    { SYS_prlimit64, EPERM, 0, UNLESS, ARG_1, ~0u, 0 }, { SYS_prlimit64, EPERM, 0, IF, ARG_2, ~0u, MARKED_LIMIT },
+    { SYS_setpriority, EPERM, 0, UNLESS, ARG_1, ~0u, 0 }, { SYS_setpriority, EPERM, 0, UNLESS, ARG_2, ~0u, 0 },
+    { SYS_sched_setscheduler, EPERM, 0, UNLESS, ARG_1, ~0u, 0 },
+    { SYS_sched_setparam, EPERM, 0, UNLESS, ARG_1, ~0u, 0 }, { SYS_sched_setattr, EPERM, 0, UNLESS, ARG_1, ~0u, 0 },
+    { SYS_sched_setaffinity, EPERM, 0, UNLESS, ARG_1, ~0u, 0 },
+    { SYS_ioprio_set, EPERM, 0, UNLESS, ARG_1, ~0u, ONE_PROCESS }, { SYS_ioprio_set, EPERM, 0, UNLESS, ARG_2, ~0u, 0 },
 #ifdef SYS_setrlimit
-    { SYS_setrlimit, EPERM, 0, IF, FIRST, ~0u, MARKED_LIMIT },
+    { SYS_setrlimit, EPERM, 0, IF, ARG_1, ~0u, MARKED_LIMIT },
 #endif
 
     /* A pair of datagram sockets can be sent to anybody; a pair of streams is a pipe. */
-    { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, SECOND, 0xf, SOCK_DGRAM },
-    { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, SECOND, 0xf, SOCK_RAW },
+    { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, ARG_2, 0xf, SOCK_DGRAM },
+    { SYS_socketpair, EACCES, SECCOMP_NO_NETWORK | SECCOMP_STRICT, IF, ARG_2, 0xf, SOCK_RAW },
 
     /* Memory and queues that others on this machine have, too.  Their numbers are small, so they can be guessed. */
     { SYS_shmget, EACCES, SECCOMP_STRICT }, { SYS_shmat, EACCES, SECCOMP_STRICT },
@@ -103,15 +103,15 @@ static const struct row {
     { SYS_kill, EPERM, SECCOMP_NO_SIGNALS }, { SYS_tkill, EPERM, SECCOMP_NO_SIGNALS },
     { SYS_tgkill, EPERM, SECCOMP_NO_SIGNALS }, { 424, EPERM, SECCOMP_NO_SIGNALS }, // pidfd_send_signal
     { SYS_rt_sigqueueinfo, EPERM, SECCOMP_NO_SIGNALS }, { SYS_rt_tgsigqueueinfo, EPERM, SECCOMP_NO_SIGNALS },
-    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, OWNER }, // who gets a descriptor's signals
-    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, OWNER_EX },
-    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, FIOSETOWN },
-    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, SECOND, ~0u, SIOCSPGRP },
+    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, ARG_2, ~0u, OWNER }, // who gets a descriptor's signals
+    { SYS_fcntl, EPERM, SECCOMP_NO_SIGNALS, IF, ARG_2, ~0u, OWNER_EX },
+    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, ARG_2, ~0u, FIOSETOWN },
+    { SYS_ioctl, EPERM, SECCOMP_NO_SIGNALS, IF, ARG_2, ~0u, SIOCSPGRP },
 
     { SYS_fchmod, EPERM, SECCOMP_NO_METADATA }, { SYS_fchmodat, EPERM, SECCOMP_NO_METADATA },
     { 452, EPERM, SECCOMP_NO_METADATA }, { 469, EPERM, SECCOMP_NO_METADATA }, // fchmodat2, file_setattr
-    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, SECOND, ~0u, (uint32_t)FS_IOC_SETFLAGS },
-    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, SECOND, ~0u, (uint32_t)FS_IOC_FSSETXATTR },
+    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, ARG_2, ~0u, (uint32_t)FS_IOC_SETFLAGS },
+    { SYS_ioctl, EPERM, SECCOMP_NO_METADATA, IF, ARG_2, ~0u, (uint32_t)FS_IOC_FSSETXATTR },
     { SYS_fchown, EPERM, SECCOMP_NO_METADATA }, { SYS_fchownat, EPERM, SECCOMP_NO_METADATA },
     { SYS_utimensat, EPERM, SECCOMP_NO_METADATA },
 #ifdef SYS_chmod
@@ -170,7 +170,7 @@ static void put_sockets(struct seccomp *seccomp, unsigned flags)
         put_row(seccomp, &none);
     } else if (flags & SECCOMP_STRICT) {
         put(seccomp, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_socket);
-        put_load(seccomp, place_of(FIRST));
+        put_load(seccomp, place_of(ARG_1));
         put(seccomp, BPF_JMP | BPF_JEQ | BPF_K, 3, 0, AF_INET);
         put(seccomp, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, AF_INET6);
         put(seccomp, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_NETLINK);

@@ -29,7 +29,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS         1000000ll // nanoseconds
 #define CLEANUP_MS 30000
 
 /* ---- starts ---------------------------------------------------------------------------------------- */

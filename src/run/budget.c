@@ -5,8 +5,6 @@
 #include "run/limits.h"
 #include "run/usage.h"
 
-#define MS 1000000ll // nanoseconds
-
 static const struct {
     int limit, reason;
 } reasons[] = {

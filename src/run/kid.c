@@ -18,8 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 struct kid *kid_get(struct run *run, struct act *parent, uint32_t child, uint32_t ordinal)
 {
     if (parent->node->kind == RONDO_KIND_EACH)

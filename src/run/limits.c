@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MS   1000000ll    // nanoseconds
 #define NANO 1000000000ll // of a dollar
 
 static int64_t passes(struct run *run, const struct act *act)

@@ -34,7 +34,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MS                 1000000ll // nanoseconds
 #define FAILURE_DELAY_MOST 60000     // milliseconds
 
 /* ---- ends ---------------------------------------------------------------------------------------- */

@@ -18,8 +18,6 @@
 
 #include <stdlib.h>
 
-#define MS 1000000ll // nanoseconds
-
 /* ---- which children ----------------------------------------------------------------------------------- */
 
 static bool has_completed_kid(const struct act *act)

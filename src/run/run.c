@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 void slots_push(struct slot_list *list, uint32_t slot)
 {
     if (UNLIKELY(list->count == list->cap)) {

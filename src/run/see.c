@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MS 1000000ll // nanoseconds
-
 void see_clear(struct see *see)
 {
     json_decref(TAKE(see->made));

@@ -6,7 +6,6 @@
 
 #include <time.h>
 
-#define MS     1000000ll // nanoseconds
 #define NAP_MS 10
 
 static int64_t now_ms(void)
