@@ -15,7 +15,7 @@ replays() { check "$1: replay" 0 "" "$RONDO" replay -q "$id"; }
 crash() {
     local file=$1 text=$2
     shift 2
-    rm -f calls go && touch calls
+    rm -f calls go events && touch calls events
     "$RONDO" run --json "$file" "$@" >events 2>err </dev/null & pid=$!
     wait_for events "$text"
     sleep 0.1
@@ -78,7 +78,7 @@ replays "what it did"
 
 # Cancelled with its run.
 serve < <(calls c1 read '{"path":"tea.txt"}'; then_; silence)
-rm -f calls
+: >events; rm -f calls
 "$RONDO" run --json model.yaml "${may[@]}" >events 2>err </dev/null & pid=$!
 wait_for events '"phase":"end"'
 id=$(newest)
@@ -102,6 +102,7 @@ serve < <(text "1."; then_; calls c1 read '{"path":"tea.txt"}'; then_; silence)
 crash loops.yaml '"phase":"end".*tea' "${may[@]}"
 edit 's/Old\./New./' loops.yaml
 serve < <(text "2."; then_; text "3."; then_; text "X."; then_; calls c1 read '{"path":"tea.txt"}'; then_; silence)
+: >events
 "$RONDO" resume --json --migrate "${may[@]}" "$id" >events 2>err </dev/null & pid=$!
 wait_for events '"phase":"end".*tea'
 sleep 0.1
@@ -195,7 +196,7 @@ check "the run is as it was" 0 "went" "$RONDO" resume -q "$id"
 
 cp old.yaml chain.yaml
 edit 's/echo said/sleep 30/' chain.yaml
-rm -f calls
+: >events; rm -f calls
 "$RONDO" run --json chain.yaml >events 2>err </dev/null & pid=$!
 wait_for events step_start
 id=$(newest)
