@@ -566,6 +566,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
         return;
     }
     int64_t now_ns = rows_driven_ns(rows, ev->time_ns), first_ns = first_try_ns(row, ev, now_ns);
+    row->goes_on = row->is_mended;
     if (row->is_mended)
         row_reopen(rows, row);
     else
