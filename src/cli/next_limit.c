@@ -83,6 +83,8 @@ static void put_loop(void *user, const struct row *row)
         return;
     row_put_path(&path, row);
     path_put_plain(&plain, buf_text(&path));
+    if (strcmp(rule, "maxIterations") == 0) // more than that, when the file has less by now
+        spent = row->passes;
     put_option(out, buf_text(&plain), rule, MAX(bound, spent), is_budget ? INT64_MAX : INT32_MAX);
 }
 

@@ -87,6 +87,7 @@ static void read_settings(struct run *run, const json_t *value)
     run->within = json_incref(json_object_get(value, "within"));
     run->migrated = (uint64_t)json_integer_value(json_object_get(value, "migrated"));
     run->changed = json_incref(json_object_get(value, "changed"));
+    limits_read_was(run, json_object_get(value, "was"));
     run_read_limits(run, value);
 }
 
