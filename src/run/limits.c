@@ -274,7 +274,8 @@ void limits_cut_was(struct run *run, uint64_t seq)
 static bool is_number(const json_t *value, const struct limit *row)
 {
     int64_t n = json_integer_value(value);
-    return json_is_integer(value) && n >= 1 && n <= (row->is_loop || row == rows ? INT32_MAX : INT64_MAX / 1024 / MS);
+    int64_t most = row->is_loop || row == rows ? INT32_MAX : row->used == cost ? INT64_MAX / 1024 : INT64_MAX / 1024 / MS;
+    return json_is_integer(value) && n >= 1 && n <= most;
 }
 
 static int refuse_key(const struct run *run, const char *key, bool of_run, rondo_error *err)
