@@ -85,6 +85,10 @@ F
 next "a cap" 1 "rondo resume R --limit l:maxIterations=4" cap.yaml
 next "once more" 1 "rondo resume R --limit l:maxIterations=4" cap.yaml
 next "what is to hold" 8 "rondo resume R --limit l:maxIterations=4" must.yaml
+rondo run must.yaml >out 2>err
+says "l: cap: it was reached after pass 2 (maxIterations: 2); until did not hold"
+rondo run failures.yaml >out 2>err
+says "l: failed: 2 failed passes in a row (maxFailures: 2)"
 next "a stall" 6 "rondo resume R --limit l:stall.repeats=4" stall.yaml
 next "two that take turns" 6 "rondo resume R --limit l:stall.repeats=4" turns.yaml
 next "patience" 8 "rondo resume R --limit l:patience=4" patience.yaml
