@@ -526,8 +526,8 @@ static void put_loop_ends(struct line *line, const struct row *row, size_t *room
     const char *why = json_string_value(json_object_get(row->end, "why"));
     auto_buf struct buf text = { 0 }, lines = { 0 };
     bool is_plain = row->reason == RONDO_REASON_MAX_ITERATIONS && !json_object_get(row->end, "held");
-    bool has_failed = row->state == ROW_FAILED && json_object_get(row->end, "rule") && // not because one pass did
-                      (row->reason != RONDO_REASON_MAX_ITERATIONS || row->node->loop.must_hold); // its error says so
+    bool has_failed = row->state == ROW_FAILED && row_is_loop(row) && json_object_get(row->end, "rule") &&
+                      (row->reason == RONDO_REASON_FAILED || row->node->loop.must_hold); // other errors say it
     if (row_is_loop(row) && why && (row->state == ROW_DONE || has_failed) && (has_failed || !is_plain)) {
         where_put(&text, row);
         buf_printf(&text, ": %s", why);
