@@ -8,23 +8,44 @@
 /* What it was like when the loop ended. */
 struct past_end {
     struct loop_end end;
-    rondo_node node, around; // what `end` points to, when it has changed since
+    rondo_node node, around; // when it has changed since
+    rondo_budget budget;
 };
 
-/* The budget that was used up is the loop's own, or that of something around it. */
+static bool is_used_up(const struct reader *reader, uint32_t slot, const rondo_budget *budget, int reason)
+{
+    const rondo_usage *spent = reader_usage(reader, slot);
+    int64_t used = !spent                         ? 0
+                   : reason == RONDO_REASON_TOKENS ? spent->input_tokens + spent->output_tokens
+                   : reason == RONDO_REASON_COST   ? spent->cost_nano
+                                                   : spent->calls;
+    return reason == RONDO_REASON_TIME || reader->refused.act == slot || used >= budget_limit(budget, reason);
+}
+
+/* The budget that was used up is the loop's own, or that of something around it.  That of the whole run is told by
+   itself: here it stands only for a loop without any other. */
 static void find_budget(const struct reader *reader, const struct rondo_event *ev, struct past_end *past)
 {
     const struct run *run = ev->run;
     struct loop_end *end = &past->end;
+    const rondo_node *node = end->node;
     uint32_t slot = ev->act;
-    const rondo_budget *budget = &end->node->opts.budget;
-    while (slot && !budget_limit(budget, end->reason)) {
+    bool is_found = false;
+    while (!is_found) {
+        const rondo_budget *budget = slot ? &node->opts.budget : limits_budget_at(run, ev->seq);
+        bool has_limit = budget_limit(budget, end->reason) != 0;
+        is_found = slot && has_limit && is_used_up(reader, slot, budget, end->reason);
+        if (is_found || !end->budget || (has_limit && !budget_limit(end->budget, end->reason))) {
+            past->budget = *budget;
+            end->budget = &past->budget;
+            end->spent = reader_usage(reader, slot);
+            end->asked = reader->refused.act == slot ? &reader->refused.most : NULL;
+        }
+        if (!slot)
+            return;
         slot = reader->places[slot].parent;
-        budget = slot ? &limits_at(run, reader->places[slot].node, ev->seq, &past->around)->opts.budget : &run->budget;
+        node = slot ? limits_at(run, reader->places[slot].node, ev->seq, &past->around) : NULL;
     }
-    end->budget = budget;
-    end->spent = reader_usage(reader, slot);
-    end->asked = reader->refused.act == slot ? &reader->refused.most : NULL;
 }
 
 static void find_end(const struct rondo_event *ev, struct past_end *past)

@@ -74,6 +74,7 @@ void run_read_limits(struct run *run, const json_t *value)
         run->budget.cost_nano = amount_in(value, "budgetNano");
     if (json_object_get(value, "budgetCalls"))
         run->budget.calls = amount_in(value, "budgetCalls");
+    limits_keep_budget(run, &before);
     forgive_run(run, &before);
 }
 

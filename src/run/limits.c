@@ -269,6 +269,22 @@ void limits_cut_was(struct run *run, uint64_t seq)
         run->past_limits[i].upto = MIN(run->past_limits[i].upto, seq);
 }
 
+const rondo_budget *limits_budget_at(const struct run *run, uint64_t seq)
+{
+    for (uint32_t i = 0; i < run->past_budget_count; i++)
+        if (seq <= run->past_budgets[i].upto)
+            return &run->past_budgets[i].budget;
+    return &run->budget;
+}
+
+void limits_keep_budget(struct run *run, const rondo_budget *before)
+{
+    if (run->seq <= 1 || memcmp(before, &run->budget, sizeof *before) == 0)
+        return;
+    mem_grow(&run->past_budgets, &run->past_budget_cap, run->past_budget_count, sizeof *run->past_budgets);
+    run->past_budgets[run->past_budget_count++] = (struct past_budget){ run->seq, *before };
+}
+
 /* ---- checking --------------------------------------------------------------------------------------------- */
 
 static bool is_number(const json_t *value, const struct limit *row)

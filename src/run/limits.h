@@ -32,6 +32,15 @@ struct past_limit {
     int64_t value;
 };
 
+struct past_budget {
+    uint64_t upto; // the last event that it was for
+    rondo_budget budget;
+};
+
+/* The run's, when this event happened.  It has another one from now on. */
+const rondo_budget *limits_budget_at(const struct run *run, uint64_t seq);
+void limits_keep_budget(struct run *run, const rondo_budget *before);
+
 /* The node as far as its limits are concerned. */
 static inline const rondo_node *limits_of(const struct run *run, const rondo_node *node)
 {

@@ -68,6 +68,7 @@ void run_clear(struct run *run)
     mem_free(run->held_loops);
     mem_free(run->limited);
     mem_free(run->past_limits);
+    mem_free(run->past_budgets);
     json_decref(run->within);
     json_decref(run->changed);
     mem_free(run->session);
