@@ -503,7 +503,8 @@ static void read_events(struct told *p, struct items *items)
     const rondo_event *ev;
     rows->keeps_all = true;
     while ((ev = rondo_run_next(p->r->run))) {
-        const struct row *before = rows_find(rows, ev); // a step that ends gives up its slot
+        bool begins = rondo_event_type(ev) == RONDO_EV_STEP_START; // in a slot that was somebody else's
+        const struct row *before = begins ? NULL : rows_find(rows, ev); // a step that ends gives up its slot
         rows_event(rows, ev);
         const struct row *row = before ? before : rows_find(rows, ev);
         items_event(items, ev, row);

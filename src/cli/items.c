@@ -4,6 +4,7 @@
 #include "cli/items.h"
 
 #include "flow/node.h"
+#include "run/act.h"
 #include "run/event.h"
 #include "run/usage.h"
 
@@ -24,9 +25,13 @@ static void reach(struct items *items, size_t count)
         json_array_append_new(items->list, new_item(items, i, PENDING));
 }
 
-/* The number of the item that a path means, -1 when it means none. */
-static int64_t number_of(const struct items *items, const char *path)
+/* The number of the item that a path means, -1 when it means none.  A loop that is named without an attempt has the
+   items of all of them. */
+static int64_t number_of(const struct items *items, const char *event_path)
 {
+    auto_buf struct buf id = { 0 };
+    path_put_id(&id, event_path);
+    const char *path = strchr(items->loop, '~') ? event_path : buf_text(&id);
     size_t len = strlen(items->loop), name = items->step ? strlen(items->step) : 0;
     char *at;
     if (strncmp(path, items->loop, len) != 0 || path[len] != '[')
@@ -50,12 +55,13 @@ static void close_items(struct items *items)
             json_object_set_new(item, "status", json_string(rondo_status_text(RONDO_STATUS_CANCELLED)));
 }
 
-static void on_loop(struct items *items, const rondo_event *ev)
+static void on_loop(struct items *items, const rondo_event *ev, const struct row *row)
 {
     const rondo_node *node = rondo_event_node(ev);
-    if (!node || node->kind != RONDO_KIND_EACH || strcmp(rondo_event_path(ev), items->loop) != 0)
+    if (!node || node->kind != RONDO_KIND_EACH || !path_is_of(rondo_event_path(ev), items->loop))
         return;
-    if (rondo_event_type(ev) == RONDO_EV_STEP_START) { // once more: as if it had never begun
+    bool goes_on = items->list && row && row->goes_on;
+    if (rondo_event_type(ev) == RONDO_EV_STEP_START && !goes_on) { // once more: as if it had never begun
         items_clear(items);
         items->node = node;
         items->list = json_array();
@@ -94,7 +100,7 @@ void items_event(struct items *items, const rondo_event *ev, const struct row *r
     bool begins = type == RONDO_EV_STEP_START;
     bool ends = type >= RONDO_EV_STEP_END && type <= RONDO_EV_STEP_CANCELLED;
     if (begins || type == RONDO_EV_ITEMS || type == RONDO_EV_LOOP_END)
-        on_loop(items, ev);
+        on_loop(items, ev, row);
     int64_t number = items->list && (begins || ends) ? number_of(items, rondo_event_path(ev)) : -1;
     if (number < 0)
         return;

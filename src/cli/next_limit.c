@@ -6,6 +6,7 @@
 #include "data/duration.h"
 #include "engine/shell.h"
 #include "run/budget.h"
+#include "run/limits.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,6 +49,11 @@ static void put_run(struct buf *out, struct run *core)
 
 /* ---- of loops --------------------------------------------------------------------------------------------- */
 
+struct offer {
+    const struct run *run;
+    struct buf *out;
+};
+
 static int64_t number_of(const json_t *bound)
 {
     rondo_error ignored;
@@ -58,10 +64,11 @@ static int64_t number_of(const json_t *bound)
 }
 
 /* Of a budget: its own.  One around it belongs to somebody else. */
-static int64_t spent_by(const struct row *row)
+static int64_t spent_by(const struct run *run, const struct row *row, int64_t bound)
 {
     const rondo_usage *usage = &row->usage;
-    if (!budget_limit(&row->node->opts.budget, row->reason))
+    int64_t all = budget_limit(&limits_of(run, row->node)->opts.budget, row->reason);
+    if (!all || all != bound)
         return -1;
     return row->reason == RONDO_REASON_TOKENS  ? usage->input_tokens + usage->output_tokens
            : row->reason == RONDO_REASON_COST  ? usage->cost_nano
@@ -72,22 +79,25 @@ static int64_t spent_by(const struct row *row)
 /* A loop that failed after too many failed passes, or that ran out of time, is tried again as it is. */
 static void put_loop(void *user, const struct row *row)
 {
-    struct buf *out = user;
+    const struct offer *offer = user;
+    struct buf *out = offer->out;
     const char *rule = json_string_value(json_object_get(row->end, "rule"));
     bool is_budget = rule && strncmp(rule, "budget.", 7) == 0;
-    int64_t spent = is_budget ? spent_by(row) : 0;
     int64_t bound = number_of(json_object_get(row->end, "bound"));
+    int64_t spent = is_budget ? spent_by(offer->run, row, bound) : 0;
     auto_buf struct buf path = { 0 }, plain = { 0 };
     if (!rule || !row_is_loop(row) || row->reason == RONDO_REASON_FAILED || strcmp(rule, "timeout") == 0 || spent < 0 ||
         bound <= 0)
         return;
     row_put_path(&path, row);
     path_put_plain(&plain, buf_text(&path));
+    if (strcmp(rule, "maxIterations") == 0) // more than that, when the file has less by now
+        spent = row->passes;
     put_option(out, buf_text(&plain), rule, MAX(bound, spent), is_budget ? INT64_MAX : INT32_MAX);
 }
 
 void next_limit_put(struct buf *out, rondo_run *run, const struct rows *rows)
 {
-    rows_origins(rows, put_loop, out);
+    rows_origins(rows, put_loop, &(struct offer){ &run->core, out });
     put_run(out, &run->core);
 }

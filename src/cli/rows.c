@@ -566,6 +566,7 @@ static void on_start(struct rows *rows, const rondo_event *ev)
         return;
     }
     int64_t now_ns = rows_driven_ns(rows, ev->time_ns), first_ns = first_try_ns(row, ev, now_ns);
+    row->goes_on = row->is_mended;
     if (row->is_mended)
         row_reopen(rows, row);
     else
@@ -789,6 +790,7 @@ static void settle_pass(struct row *row)
 /* The states of a machine keep what came of them until they are visited again. */
 static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
 {
+    rondo_node room;
     bool is_loop = row->node->kind == RONDO_KIND_LOOP;
     settle_pass(row);
     if (is_loop && ended_best(rows, row))
@@ -797,7 +799,7 @@ static void on_pass(struct rows *rows, struct row *row, const rondo_event *ev)
         if (row->kids[i] && !row->kids[i]->is_mended)
             row_reset(rows, row->kids[i]);
     row->pass = ev->ordinal;
-    row->cap = limits_at(ev->run, row->node, ev->seq)->loop.cap;
+    row->cap = limits_at(ev->run, row->node, ev->seq, &room)->loop.cap;
     row->pass_ns = rows_driven_ns(rows, ev->time_ns);
     row->next_ns = 0;
     row->pass_usage = row->usage;

@@ -34,6 +34,7 @@ struct row {
     json_t *end;    // and how that came about, see loop_end_value(); owned, NULL while it has not ended
     bool is_item;
     bool is_mended; // its next try begins with what it has, see run/mend.h
+    bool goes_on;   // so did this one
     bool is_own; // it failed for a reason of its own, whatever failed in it
     uint16_t attempt;
     int64_t start_ns, end_ns; // as all times of a row without that in which nobody drove the run: rows_driven_ns()

@@ -128,7 +128,8 @@ static void put_pass(struct buf *out, const struct tell *tell, const rondo_event
     const rondo_node *loop = rondo_event_node(ev);
     double score;
     buf_printf(out, " pass %u", ev->ordinal + 1);
-    int64_t cap = loop ? limits_at(ev->run, loop, ev->seq)->loop.cap : RONDO_UNBOUNDED;
+    rondo_node room;
+    int64_t cap = loop ? limits_at(ev->run, loop, ev->seq, &room)->loop.cap : RONDO_UNBOUNDED;
     if (cap != RONDO_UNBOUNDED)
         buf_printf(out, "/%lld", (long long)cap);
     if (rondo_event_score(ev, &score))

@@ -525,10 +525,13 @@ static void put_loop_ends(struct line *line, const struct row *row, size_t *room
     const char *why = json_string_value(json_object_get(row->end, "why"));
     auto_buf struct buf text = { 0 }, lines = { 0 };
     bool is_plain = row->reason == RONDO_REASON_MAX_ITERATIONS && !json_object_get(row->end, "held");
-    if (row_is_loop(row) && why && row->state == ROW_DONE && !is_plain) {
+    bool has_failed = row->state == ROW_FAILED && row_is_loop(row) && json_object_get(row->end, "rule") &&
+                      (row->reason == RONDO_REASON_FAILED || row->node->loop.must_hold); // other errors say it
+    if (row_is_loop(row) && why && (row->state == ROW_DONE || has_failed) && (has_failed || !is_plain)) {
         where_put(&text, row);
         buf_printf(&text, ": %s", why);
-        put_wrapped(line, row_is_short(row) ? STYLE_YELLOW : STYLE_NONE, "", buf_text(&text), &lines);
+        put_wrapped(line, has_failed ? STYLE_RED : row_is_short(row) ? STYLE_YELLOW : STYLE_NONE, "", buf_text(&text),
+                    &lines);
         size_t count = count_lines(&lines, 0);
         buf_put(out, lines.data, count <= *room ? lines.len : 0);
         *room -= MIN(count, *room);

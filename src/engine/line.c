@@ -405,7 +405,8 @@ static void put_outputs(struct line *l)
 static void put_pass(struct line *l)
 {
     put_number(l, "pass", l->ev->ordinal);
-    int64_t cap = l->node ? limits_at(&l->run->core, l->node, l->ev->seq)->loop.cap : RONDO_UNBOUNDED;
+    rondo_node room;
+    int64_t cap = l->node ? limits_at(&l->run->core, l->node, l->ev->seq, &room)->loop.cap : RONDO_UNBOUNDED;
     if (cap != RONDO_UNBOUNDED)
         put_number(l, "cap", (uint64_t)cap);
 }

@@ -166,8 +166,19 @@ static bool move_review(struct migration *m, struct rondo_event *ev)
 }
 
 /* What was decoded belongs to us. */
+static void note_was(struct migration *m, struct rondo_event *ev)
+{
+    auto_json json_t *was = json_incref(json_object_get(ev->value, "was"));
+    if (!was)
+        was = json_array();
+    limits_add_was(was, m->pairs[0].old, m->pairs[0].node, m->last);
+    if (json_array_size(was))
+        json_object_set(ev->value, "was", was);
+}
+
 static bool move_run_start(struct migration *m, struct rondo_event *ev)
 {
+    note_was(m, ev);
     json_object_set_new(ev->value, "migrated", json_integer((json_int_t)m->last));
     if (json_array_size(m->changed))
         json_object_set(ev->value, "changed", (json_t *)m->changed);
@@ -179,6 +190,7 @@ static bool move_run_start(struct migration *m, struct rondo_event *ev)
 static bool move_forked(struct migration *m, struct rondo_event *ev)
 {
     json_object_del(ev->value, "migrated");
+    note_was(m, ev);
     return true;
 }
 
@@ -194,8 +206,8 @@ static bool move_limits(struct migration *m, struct rondo_event *ev)
     if (!over)
         json_object_set_new(ev->value, "over", over = json_object());
     json_object_foreach(limits, key, value)
-        if (!node || limits_value(old, key) != limits_value(node, key))
-            json_object_set_new(over, key, json_true());
+        if (!json_object_get(over, key) && (!node || limits_value(old, key) != limits_value(node, key)))
+            json_object_set_new(over, key, json_integer((json_int_t)m->last));
     if (!json_object_size(over))
         json_object_del(ev->value, "over");
     return true;

@@ -73,6 +73,7 @@ void run_read_limits(struct run *run, const json_t *value)
         run->budget.cost_nano = amount_in(value, "budgetNano");
     if (json_object_get(value, "budgetCalls"))
         run->budget.calls = amount_in(value, "budgetCalls");
+    limits_keep_budget(run, &before);
     forgive_run(run, &before);
 }
 
@@ -86,6 +87,7 @@ static void read_settings(struct run *run, const json_t *value)
     run->within = json_incref(json_object_get(value, "within"));
     run->migrated = (uint64_t)json_integer_value(json_object_get(value, "migrated"));
     run->changed = json_incref(json_object_get(value, "changed"));
+    limits_read_was(run, json_object_get(value, "was"));
     run_read_limits(run, value);
 }
 

@@ -3,6 +3,7 @@
 
 #include "run/act.h"
 #include "run/budget.h"
+#include "run/limits.h"
 #include "run/mend.h"
 #include "run/reserve.h"
 #include "run/usage.h"
@@ -49,6 +50,8 @@ void inherit_apply(struct run *run, struct rondo_event *ev)
     run->forked_ns = ev->time_ns;
     if (json_object_get(ev->value, "migrated"))
         run->migrated = ev->seq;
+    limits_cut_was(run, ev->seq - 1);
+    limits_read_was(run, json_object_get(ev->value, "was"));
     reserve_forget(run);
     for (uint32_t i = 0; i < run->act_count; i++)
         if (run->acts[i]->state != ACT_FREE)

@@ -116,7 +116,7 @@ static void set(rondo_node *node, const struct limit *row, int64_t value)
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
-const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint64_t seq)
+static const rondo_node *find_changed(const struct run *run, const rondo_node *node, uint64_t seq)
 {
     for (uint32_t i = run->limited_count; i--;)
         if (run->limited[i].node == node && run->limited[i].seq <= seq)
@@ -126,7 +126,34 @@ const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint6
 
 const rondo_node *limits_find_changed(const struct run *run, const rondo_node *node)
 {
-    return limits_at(run, node, UINT64_MAX);
+    return find_changed(run, node, UINT64_MAX);
+}
+
+/* A change counts more than what the definition said; of definitions the oldest one that was still there. */
+static const struct past_limit *find_past(const struct run *run, const rondo_node *node, uint32_t row, uint64_t seq)
+{
+    const struct past_limit *found = NULL;
+    for (uint32_t i = 0; i < run->past_limit_count; i++) {
+        const struct past_limit *past = &run->past_limits[i];
+        if (past->node == node && past->row == row && past->from <= seq && seq <= past->upto &&
+            (!found || past->from > found->from))
+            found = past;
+    }
+    return found;
+}
+
+const rondo_node *limits_at(const struct run *run, const rondo_node *node, uint64_t seq, rondo_node *room)
+{
+    const rondo_node *found = find_changed(run, node, seq);
+    for (uint32_t row = 0; row < COUNT(rows) && run->past_limit_count; row++) {
+        const struct past_limit *past = find_past(run, node, row, seq);
+        if (past && found != room)
+            *room = *found;
+        if (past)
+            set(room, &rows[row], past->value);
+        found = past ? room : found;
+    }
+    return found;
 }
 
 /* Names are joined by dots; a body without one stands for what is in it. */
@@ -181,12 +208,89 @@ static bool find_limited(const rondo_node *node, const struct limit *row, struct
     return false;
 }
 
+/* ---- what was ---------------------------------------------------------------------------------------------- */
+
+static void add_past(struct run *run, struct past_limit past)
+{
+    mem_grow(&run->past_limits, &run->past_limit_cap, run->past_limit_count, sizeof *run->past_limits);
+    run->past_limits[run->past_limit_count++] = past;
+}
+
+static void add_was(json_t *list, const rondo_node *below, const rondo_node *now, struct buf *path, uint64_t upto)
+{
+    for (uint32_t i = 0; i < below->count; i++) {
+        const struct node_child *child = &below->children[i];
+        size_t len = path->len;
+        if (!child->node)
+            continue;
+        if (child->name && *child->name)
+            buf_printf(path, "%s%s", len ? "." : "", child->name);
+        const rondo_node *node = path->len > len ? find_below(now, buf_text(path)) : NULL;
+        auto_json json_t *limits = json_object();
+        for (size_t row = 0; node && row < COUNT(rows); row++)
+            if (value_of(child->node, &rows[row]) != value_of(node, &rows[row]))
+                json_object_set_new(limits, rows[row].key, json_integer(value_of(child->node, &rows[row])));
+        if (json_object_size(limits))
+            json_array_append_new(list, json_pack("{s:s, s:I, s:O}", "path", buf_text(path), "upto",
+                                                  (json_int_t)upto, "limits", limits));
+        add_was(list, child->node, now, path, upto);
+        path->len = len;
+    }
+}
+
+void limits_add_was(json_t *list, const rondo_node *old, const rondo_node *now, uint64_t upto)
+{
+    auto_buf struct buf path = { 0 };
+    add_was(list, old, now, &path, upto);
+}
+
+void limits_read_was(struct run *run, const json_t *list)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(list, i, one) {
+        const char *path = json_string_value(json_object_get(one, "path")), *key;
+        const rondo_node *node = path && *path ? limits_node(run, path) : NULL;
+        json_t *value;
+        json_object_foreach(json_object_get(one, "limits"), key, value) {
+            const struct limit *row = node ? row_of(key, false) : NULL;
+            if (row && json_is_integer(value) && (row >= rows + OF_LOOPS || node_is_loop(node)))
+                add_past(run, (struct past_limit){ node, (uint32_t)(row - rows), 0,
+                                                   (uint64_t)json_integer_value(json_object_get(one, "upto")),
+                                                   json_integer_value(value) });
+        }
+    }
+}
+
+void limits_cut_was(struct run *run, uint64_t seq)
+{
+    for (uint32_t i = 0; i < run->past_limit_count; i++)
+        run->past_limits[i].upto = MIN(run->past_limits[i].upto, seq);
+}
+
+const rondo_budget *limits_budget_at(const struct run *run, uint64_t seq)
+{
+    for (uint32_t i = 0; i < run->past_budget_count; i++)
+        if (seq <= run->past_budgets[i].upto)
+            return &run->past_budgets[i].budget;
+    return &run->budget;
+}
+
+void limits_keep_budget(struct run *run, const rondo_budget *before)
+{
+    if (run->seq <= 1 || memcmp(before, &run->budget, sizeof *before) == 0)
+        return;
+    mem_grow(&run->past_budgets, &run->past_budget_cap, run->past_budget_count, sizeof *run->past_budgets);
+    run->past_budgets[run->past_budget_count++] = (struct past_budget){ run->seq, *before };
+}
+
 /* ---- checking --------------------------------------------------------------------------------------------- */
 
 static bool is_number(const json_t *value, const struct limit *row)
 {
     int64_t n = json_integer_value(value);
-    return json_is_integer(value) && n >= 1 && n <= (row->is_loop || row == rows ? INT32_MAX : INT64_MAX / 1024 / MS);
+    int64_t most = row->is_loop || row == rows ? INT32_MAX : row->used == cost ? INT64_MAX / 1024 : INT64_MAX / 1024 / MS;
+    return json_is_integer(value) && n >= 1 && n <= most;
 }
 
 static int refuse_key(const struct run *run, const char *key, bool of_run, rondo_error *err)
@@ -297,6 +401,13 @@ void limits_apply(struct run *run, struct rondo_event *ev)
     json_object_foreach(limits, key, value)
         if (node)
             set(changed, row_of(key, false), json_integer_value(value));
+    json_object_foreach(json_object_get(ev->value, "over"), key, value) {
+        const struct limit *row = node && json_is_integer(value) ? row_of(key, false) : NULL;
+        if (row && (row >= rows + OF_LOOPS || node_is_loop(node)))
+            add_past(run, (struct past_limit){
+                              node, (uint32_t)(row - rows), ev->seq, (uint64_t)json_integer_value(value),
+                              json_integer_value(json_object_get(json_object_get(ev->value, "limits"), key)) });
+    }
     for (uint32_t slot = 0; slot < run->act_count; slot++) {
         struct act *act = run_act(run, slot);
         if (act->state == ACT_FREE || (node ? act->node != node : slot > 0))

@@ -65,6 +65,8 @@ void run_clear(struct run *run)
     encores_clear(&run->encores);
     mem_free(run->held_loops);
     mem_free(run->limited);
+    mem_free(run->past_limits);
+    mem_free(run->past_budgets);
     json_decref(run->within);
     json_decref(run->changed);
     mem_free(run->session);

@@ -235,6 +235,10 @@ struct run {
     json_t *changed;      // paths of steps whose work is another since then, until it is taken up; NULL
     struct limited *limited; // run/limits.h
     uint32_t limited_count, limited_cap;
+    struct past_budget *past_budgets; // of the run
+    uint32_t past_budget_count, past_budget_cap;
+    struct past_limit *past_limits;
+    uint32_t past_limit_count, past_limit_cap;
     bool has_mended;         // some child may begin with what an earlier attempt has left (run/mend.h)
     bool has_new_limits;     // timers that were set may be those of old ones
     uint32_t coordinator; // its slot; 0: there is none at work

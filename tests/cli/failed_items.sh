@@ -55,6 +55,10 @@ says "run the failed items again: rondo resume $("$RONDO" runs -n 1 --json | jq 
 rm bad-2
 "$RONDO" resume --failed last >out 2>err </dev/null
 if grep -q "failed items again" err; then bad "an offer though no item failed"; else ok; fi
+"$RONDO" history last all >out
+same "history has what each item came to last" "$(awk 'NR > 1 { print $1, $2, $4, $5, $6 }' out)" "[1] 1 did 1 
+[2] 2 did 2 
+[3] 3 did 3 "
 
 # ---- nothing to do ----------------------------------------------------------------------------------------
 

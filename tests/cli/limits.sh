@@ -87,8 +87,8 @@ begin 0 spent.yaml
 ended "spent" "tokens 2 150"
 raise "less than is spent" 3 "" l:budget.tokens=200
 says "l: budget.tokens 200 is used up already: expected more than 200"
-raise "a larger budget" 0 x l:budget.tokens=350 l:budget.time=2h l:budget.cost=0.5
-says "limits_changed l budget.tokens=350 budget.time=2h budget.cost=0.5"
+raise "a larger budget" 0 x l:budget.tokens=350 l:budget.time=2h l:budget.cost=250.5
+says "limits_changed l budget.tokens=350 budget.time=2h budget.cost=250.5"
 ended "spent again" "tokens 4 350"
 replays "a loop with a larger budget"
 

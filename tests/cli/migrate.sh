@@ -143,5 +143,38 @@ says "--workflow FILE"
 check "unless one is given" 0 "the end" "$RONDO" resume --migrate --workflow flow.yaml "$id"
 says "is what it was when run"
 
+# ---- a cap that changes: each pass is told with the one of its time -------------------------------------------
+
+capped() { # CAP
+    flow capped.yaml <<END
+name: capped
+steps:
+  - { id: l, run: 'echo pass \$RONDO_PASS', loop: { maxIterations: $1, mustHold: true, onMaxIterations: returnLast, until: content == 'pass 9' } }
+END
+}
+told() { "$RONDO" events "$1" | grep -o 'iteration_start.*\|cap: .*)' | sed 's/iteration_start l pass //; s/ was reached after//' | tr '\n' ' '; }
+ends() { "$RONDO" events --json "$1" | jq -r 'select(.type == "loop_end") | .data.bound' | tr '\n' ' '; }
+
+capped 2
+"$RONDO" run capped.yaml >out 2>err
+id=$(run_id err)
+check "its limit is raised" 8 "" "$RONDO" resume "$id" --limit l:maxIterations=3
+capped 4
+check "then the file's" 8 "" "$RONDO" resume "$id" --migrate
+same "each cap in its time" "$(told "$id")" \
+    "1/2 2/2 cap: it pass 2 (maxIterations: 2) 3/3 cap: it pass 3 (maxIterations: 3) 4/4 cap: it pass 4 (maxIterations: 4) "
+capped 3
+check "a smaller one" 8 "" "$RONDO" resume "$id" --migrate
+says "go on with: rondo resume $id --limit l:maxIterations=8"
+same "with its bounds" "$(ends "$id")" "2 3 4 3 "
+check "what it says to go on with" 8 "" "$RONDO" resume "$id" --limit l:maxIterations=8
+check "replay" 0 "" "$RONDO" replay -q "$id"
+new=$("$RONDO" fork -q "$id" --at l --pass 4)
+capped 5
+check "a fork with another file" 8 "" "$RONDO" resume "$new" --migrate
+same "has the old caps before it" "$(told "$new")" \
+    "1/2 2/2 cap: it pass 2 (maxIterations: 2) 3/3 cap: it pass 3 (maxIterations: 3) 4/4 5/5 cap: it pass 5 (maxIterations: 5) "
+check "replay of it" 0 "" "$RONDO" replay -q "$new"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

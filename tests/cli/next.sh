@@ -85,6 +85,10 @@ F
 next "a cap" 1 "rondo resume R --limit l:maxIterations=4" cap.yaml
 next "once more" 1 "rondo resume R --limit l:maxIterations=4" cap.yaml
 next "what is to hold" 8 "rondo resume R --limit l:maxIterations=4" must.yaml
+rondo run must.yaml >out 2>err
+says "l: cap: it was reached after pass 2 (maxIterations: 2); until did not hold"
+rondo run failures.yaml >out 2>err
+says "l: failed: 2 failed passes in a row (maxFailures: 2)"
 next "a stall" 6 "rondo resume R --limit l:stall.repeats=4" stall.yaml
 next "two that take turns" 6 "rondo resume R --limit l:stall.repeats=4" turns.yaml
 next "patience" 8 "rondo resume R --limit l:patience=4" patience.yaml
@@ -110,6 +114,26 @@ same "it is tried again" "$has_begun" 1
 
 rondo run -q cap.yaml >out 2>err
 same "quiet" "$(sed -n 's/go on with: rondo resume r[0-9a-f]* //p' err)" "--limit l:maxIterations=4"
+
+# ---- whose budget it was ------------------------------------------------------------------------------------------
+made whose <<'F'
+agents: { dear: { script: [ { content: x, usage: { prompt: 60, completion: 40 } } ] } }
+steps:
+  - id: outer
+    loop:
+      maxIterations: 3
+      budget: { tokens: 150 }
+      steps: [ { id: l, agent: dear, loop: { unbounded: true, budget: { tokens: 450 } } } ]
+F
+rondo run whose.yaml >out 2>err
+same "of the loop around it" "$(grep -c 'budget: 200 of 150 tokens spent' err)" 3
+sed '/^agents/!s/budget: { tokens: 150 }, //' budget.yaml >bare.yaml
+rondo run --max-tokens 150 bare.yaml >out 2>err
+says "l: budget: 200 of 150 tokens spent"
+id=$(run_id err)
+rondo resume "$id" --limit :budget.tokens=250 >out 2>err
+says "l: budget: 300 of 250 tokens spent"
+same "each in its time" "$(rondo events "$id" | grep -o '[0-9]* of [0-9]* tokens' | tr '\n' ' ')" "200 of 150 tokens 300 of 250 tokens "
 
 # ---- a run that waits --------------------------------------------------------------------------------------------
 made gate <<'F'
