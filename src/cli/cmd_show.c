@@ -243,7 +243,7 @@ static int show_step(struct running *r, const char *path)
     auto_buf struct buf out = { 0 };
     auto_json json_t *end = NULL, *tries = NULL;
     read_step(r, path, &end, &tries);
-    bool has_ended = !is_at_it(tries, path) && rondo_run_find(r->run, path, &res) == 0;
+    bool has_ended = !is_at_it(tries, path) && look_find_last(r->run, path, &res) == 0;
     if (!has_ended && !json_array_size(tries))
         return command_fail(r->line->command, "run %s has no step '%s' that has begun", r->shown_id, path);
     if (r->args->json) {

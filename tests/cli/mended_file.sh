@@ -316,6 +316,22 @@ same "what the old one cost stays" "$("$RONDO" show "$id" a --json | jq -r .usag
 same "one ran once" "$(did)" ""
 replays "model"
 
+# ---- a step that is the body of its loop: its attempts are those of the pass -------------------------------------
+
+flow pass.yaml <<'F'
+name: pass
+agents: { w: { run: "case $RONDO_PATH in lo.1*) echo broken >&2; exit 1;; esac; echo fine" } }
+steps: [{ id: lo, agent: w, loop: { maxIterations: 2 } }]
+F
+fails pass.yaml
+check "the try of a pass" 1 "" "$RONDO" resume -q "$id"
+says "lo pass 2, try 3: exit status 1: broken"
+edit 's/exit 1/true/' pass.yaml
+check "it is mended" 0 "fine" "$RONDO" resume -q --migrate "$id"
+same "the last attempt is shown" "$("$RONDO" show "$id" lo.1 --json | jq -c '[.status, .content, (.attempts | length)]')" '["completed","fine",4]'
+same "or the one that is named" "$("$RONDO" show "$id" lo.1~0 --json | jq -c '[.status, .error]')" '["failed","exit status 1: broken"]'
+same "or any other" "$("$RONDO" show "$id" lo.1~2 --json | jq -c .status)" '"failed"'
+
 # ---- a gate that waits -------------------------------------------------------------------------------------------
 
 flow gate.yaml <<'F'
