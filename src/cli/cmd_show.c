@@ -54,7 +54,8 @@ static bool is_at_work(const json_t *one)
     return status && (strcmp(status, "running") == 0 || strcmp(status, "waiting") == 0);
 }
 
-/* A crash or a change of the workflow has cut an attempt off when the next one starts; nobody knows how long it took. */
+/* A crash or a change of the workflow has cut an attempt off when the next one starts; nobody knows how long it
+   took. */
 static void end_last(const json_t *tries)
 {
     json_t *last = json_array_get(tries, json_array_size(tries) - 1);
