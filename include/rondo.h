@@ -45,9 +45,9 @@
      or NULL, and -1 for a pass; a number that names no child and no pass gives the same.
    - Where a value is given away or is an input, NULL counts as JSON null (but rondo_task_remember()
      refuses it).  The text of no value is NULL.
-   - A function that needs a definition reports NULL as an error, RONDO_EINVAL.  So does a constructor without a
-     spec: its node holds the error.  Configs and options may be NULL, and so may texts for
-     which a comment gives a meaning.
+   - A function that needs a definition, a node or a workflow, reports NULL as an error, RONDO_EINVAL.  The node of
+     no workflow is NULL.  A constructor without a spec reports it, too: its node holds the error.  Configs and
+     options may be NULL, and so may texts for which a comment gives a meaning.
 
    An engine, its runs, tasks and contexts belong to the thread that polls the engine.  The
    exceptions, callable from any thread, are rondo_later_*(), rondo_engine_wake(),

@@ -29,7 +29,9 @@ struct reading {
 static const char *status_after(const rondo_event *ev)
 {
     switch (ev->type) {
-    case RONDO_EV_STEP_START: return "running";
+    case RONDO_EV_STEP_START:
+    case RONDO_EV_GATE_ANSWERED: return "running";
+    case RONDO_EV_GATE_WAITING: return "waiting";
     case RONDO_EV_STEP_END: return rondo_status_text(RONDO_STATUS_COMPLETED);
     case RONDO_EV_STEP_FAILED: return rondo_status_text(RONDO_STATUS_FAILED);
     case RONDO_EV_STEP_SKIPPED: return rondo_status_text(RONDO_STATUS_SKIPPED);
@@ -46,6 +48,23 @@ static json_t *find_try(const json_t *tries, const char *path)
     return NULL;
 }
 
+static bool is_at_work(const json_t *one)
+{
+    const char *status = json_string_value(json_object_get(one, "status"));
+    return status && (strcmp(status, "running") == 0 || strcmp(status, "waiting") == 0);
+}
+
+/* A crash or a change of the workflow has cut an attempt off when the next one starts; nobody knows how long it
+   took. */
+static void end_last(const json_t *tries)
+{
+    json_t *last = json_array_get(tries, json_array_size(tries) - 1);
+    if (!is_at_work(last))
+        return;
+    json_object_set_new(last, "status", json_string("cut off"));
+    json_object_del(last, "durationMs");
+}
+
 /* Times do not count the time in which nobody drove the run. */
 static void note_try(struct reading *reading, const rondo_event *ev)
 {
@@ -57,6 +76,7 @@ static void note_try(struct reading *reading, const rondo_event *ev)
         return;
     json_t *one = find_try(reading->tries, path), *message = json_object_get(ev->value, "message");
     if (!one || ev->type == RONDO_EV_STEP_START) {
+        end_last(reading->tries);
         one = json_pack("{s:s, s:I}", "path", path, "atMs", (json_int_t)at_ms);
         json_array_append_new(reading->tries, one);
     }
@@ -197,8 +217,10 @@ static void put_tries(struct buf *out, const json_t *tries)
         const char *error = json_string_value(json_object_get(one, "error"));
         buf_puts(out, "  ");
         show_line(out, path, strlen(path));
-        buf_printf(out, "  %s  ", json_string_value(json_object_get(one, "status")));
-        view_put_time(out, json_integer_value(json_object_get(one, "durationMs")) * 1000000);
+        const json_t *took = json_object_get(one, "durationMs");
+        buf_printf(out, "  %s%s", json_string_value(json_object_get(one, "status")), took ? "  " : "");
+        if (took)
+            view_put_time(out, json_integer_value(took) * 1000000);
         buf_putc(out, '\n');
         for (size_t len; error && *error; error += len + (error[len] == '\n')) {
             len = strcspn(error, "\n");
@@ -209,13 +231,20 @@ static void put_tries(struct buf *out, const json_t *tries)
     }
 }
 
+/* The step was tried before and is at it again: what it came to is not what there was before. */
+static bool is_at_it(const json_t *tries, const char *path)
+{
+    const json_t *last = json_array_get(tries, json_array_size(tries) - 1);
+    return !strchr(path, '~') && is_at_work(last);
+}
+
 static int show_step(struct running *r, const char *path)
 {
     rondo_result res;
     auto_buf struct buf out = { 0 };
     auto_json json_t *end = NULL, *tries = NULL;
     read_step(r, path, &end, &tries);
-    bool has_ended = rondo_run_find(r->run, path, &res) == 0;
+    bool has_ended = !is_at_it(tries, path) && look_find_last(r->run, path, &res) == 0;
     if (!has_ended && !json_array_size(tries))
         return command_fail(r->line->command, "run %s has no step '%s' that has begun", r->shown_id, path);
     if (r->args->json) {

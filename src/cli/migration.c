@@ -81,12 +81,36 @@ static int look_at_file(struct running *r)
 
 /* ---- with it ------------------------------------------------------------------------------------------ */
 
+static bool is_of_agent(const struct drift_change *change)
+{
+    for (size_t i = 0; i < json_array_size(change->keys); i++)
+        if (strncmp(json_string_value(json_object_get(json_array_get(change->keys, i), "key")), "agent.", 6) != 0)
+            return false;
+    return *change->path && change->kind == DRIFT_CHANGED && json_array_size(change->keys);
+}
+
+/* Only the agent of steps that have ended is in the way, and steps that are still to run share it. */
+static bool is_shared_agent(const struct drift *drift)
+{
+    bool is_refused = false, is_allowed = false;
+    for (uint32_t i = 0; i < drift->count; i++) {
+        const struct drift_change *change = &drift->list[i];
+        if (change->why && !is_of_agent(change))
+            return false;
+        is_refused = is_refused || change->why;
+        is_allowed = is_allowed || (!change->why && is_of_agent(change));
+    }
+    return is_refused && is_allowed;
+}
+
 int migration_refuse(const struct running *r, struct flows_move *move, const char *file)
 {
     auto_buf struct buf rest = { 0 }, next = { 0 };
     show(r, &move->drift, file, true);
     command_fail(r->line->command, "run %s cannot move to %s: what has ended, or is there already, stays",
                  r->shown_id, file);
+    if (is_shared_agent(&move->drift))
+        fprintf(stderr, "  what has ended is kept when the steps that are still to run have an agent of their own\n");
     if (move->at.len) {
         buf_puts(&rest, " --at ");
         show_word(&rest, buf_text(&move->at));

@@ -41,6 +41,12 @@ static void put_name(struct buf *out, const struct row *row)
         buf_printf(out, " call %u", row->ordinal + 1);
 }
 
+static void put_attempt(struct buf *out, const struct row *row)
+{
+    if (row->attempt)
+        buf_printf(out, row_is_encore(row) ? ", resume %u" : ", try %u", row->attempt + !row_is_encore(row));
+}
+
 /* Passes belong to the loop, though the row that is about one is in it. */
 void where_put(struct buf *out, const struct row *row)
 {
@@ -51,13 +57,14 @@ void where_put(struct buf *out, const struct row *row)
     int64_t pass = row->of_pass >= 0 ? row->of_pass : up->pass;
     if (row_is_loop(up) && pass >= 0)
         buf_printf(out, "%spass %lld", out->len ? " " : "", (long long)pass + 1);
-    if (!row_is_seen(row))
+    if (!row_is_seen(row)) {
+        put_attempt(out, row);
         return;
+    }
     bool is_of_each = row->is_item && !row_is_call(row);
     buf_puts(out, !out->len ? "" : is_of_each ? " " : ", ");
     put_name(out, row);
-    if (row->attempt)
-        buf_printf(out, row_is_encore(row) ? ", resume %u" : ", try %u", row->attempt + !row_is_encore(row));
+    put_attempt(out, row);
 }
 
 void where_put_pass(struct buf *out, const char *loop, int64_t pass)

@@ -964,7 +964,13 @@ rondo_node *flows_node(struct flow *flow)
 
 rondo_node *rondo_flow_node(rondo_flow *flow)
 {
-    return flows_node(inner(flow));
+    return flow ? flows_node(inner(flow)) : NULL;
+}
+
+/* One whose file could not be loaded. */
+static int refuse_no_flow(rondo_error *err)
+{
+    return err_set(err, RONDO_EINVAL, "there is no workflow");
 }
 
 int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *inputs,
@@ -973,6 +979,8 @@ int rondo_flow_start(rondo_engine *engine, rondo_flow *flow, const rondo_value *
     rondo_error spare;
     struct diags diags = { 0 };
     err = err ? err : &spare;
+    if (!flow)
+        return refuse_no_flow(err);
     auto_json json_t *all = flows_inputs(inner(flow), (json_t *)inputs, &diags);
     int code = all ? isolated_can_run(inner(flow), inner(flow)->env, err)
                    : first_error(&diags, inner(flow)->name, err);
@@ -986,14 +994,16 @@ int rondo_flow_resume(rondo_engine *engine, rondo_flow *flow, const char *id,
                       const rondo_run_options *options, rondo_run **ret, rondo_error *err)
 {
     rondo_error spare;
-    return flows_resume(engine, inner(flow), inner(flow)->env, id, options, ret, err ? err : &spare);
+    err = err ? err : &spare;
+    return flow ? flows_resume(engine, inner(flow), inner(flow)->env, id, options, ret, err) : refuse_no_flow(err);
 }
 
 int rondo_flow_look(rondo_engine *engine, rondo_flow *flow, const char *id, rondo_run **ret,
                     rondo_error *err)
 {
     rondo_error spare;
-    return flows_look(engine, inner(flow), inner(flow)->env, id, ret, err ? err : &spare);
+    err = err ? err : &spare;
+    return flow ? flows_look(engine, inner(flow), inner(flow)->env, id, ret, err) : refuse_no_flow(err);
 }
 
 int rondo_flow_stored(rondo_engine *engine, const char *id, const rondo_flow_options *options,

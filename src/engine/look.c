@@ -166,8 +166,16 @@ static rondo_usage usage_at(const struct reader *reader, const struct rondo_even
     return usage ? *usage : (rondo_usage){ 0 };
 }
 
-/* The last end of the step with exactly this path, from the log. */
-static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
+/* last: a path without attempts is that of the last one, and with "~0" that of the first. */
+static bool is_step(const char *path, const char *wanted, bool last)
+{
+    if (!last)
+        return strcmp(path, wanted) == 0;
+    return strpbrk(wanted, "~^") || strchr(path, '^') ? path_is_same(path, wanted) : path_is_of(path, wanted);
+}
+
+/* The last end of the step with this path, from the log. */
+static bool find_in_log(rondo_run *run, const char *path, bool last, rondo_result *ret)
 {
     struct reader reader = { 0 };
     struct rondo_event ev;
@@ -183,7 +191,7 @@ static bool find_in_log(rondo_run *run, const char *path, rondo_result *ret)
         if (placed && is_end(&ev)) {
             buf_clear(&run->path);
             path_put(&run->path, reader_find, &reader, &place);
-            if (strcmp(buf_text(&run->path), path) == 0) {
+            if (is_step(buf_text(&run->path), path, last)) {
                 keep_found(run, &ev);
                 *ret = ev.flags & EF_UNSTARTED ? (rondo_result){ .best = -1 } : notes[ev.act].so_far;
                 ret->duration_ms = duration_ms(run, &ev, &place);
@@ -251,7 +259,7 @@ static int64_t find_duration_ms(rondo_run *run, const char *path, const struct r
     return found_ms;
 }
 
-int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
+static int look_find(rondo_run *run, const char *path, bool last, rondo_result *ret)
 {
     const struct result *res = run->core.act_count ? find_visible(run, path) : NULL;
     if (res) {
@@ -260,9 +268,19 @@ int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
             ret->duration_ms = find_duration_ms(run, path, res);
         return 0;
     }
-    if (!find_in_log(run, path, ret))
+    if (!find_in_log(run, path, last, ret))
         return RONDO_ENOTFOUND;
     return show_found(run, ret);
+}
+
+int rondo_run_find(rondo_run *run, const char *path, rondo_result *ret)
+{
+    return look_find(run, path, false, ret);
+}
+
+int look_find_last(rondo_run *run, const char *path, rondo_result *ret)
+{
+    return look_find(run, path, true, ret);
 }
 
 /* ---- a pass that ended long ago --------------------------------------------------------------------------- */

@@ -593,6 +593,9 @@ void look_free(rondo_run *run);
 void look_result(rondo_run *run, const struct result *res, rondo_result *ret);
 void look_whole(rondo_run *run, rondo_result *ret); // of the whole run
 
+/* rondo_run_find(), but a path without attempts is that of the last one that has ended; "b~0" is the first one. */
+int look_find_last(rondo_run *run, const char *path, rondo_result *ret);
+
 /* ---- old_pass.c ---------------------------------------------------------------------------------------- */
 
 /* A pass of a loop that began with event start, read back; *ret is to be cleared as what is in memory.  What a judge

@@ -142,6 +142,25 @@ check "a step before it" 0 "said" "$RONDO" resume -q --migrate "$id"
 same "runs first" "$(did)" "zero three~2 four "
 replays "a step before it"
 
+# The agent of the failed step is that of steps that have completed, too.
+flow shared.yaml <<'F'
+name: shared
+agents:
+  say: { run: "echo $RONDO_PATH >>calls; case $RONDO_PATH in three*) exit 1;; esac; echo said" }
+steps:
+  - { id: one, agent: say }
+  - { id: three, agent: say, dependsOn: [one] }
+F
+fails shared.yaml
+edit 's/exit 1/true/' shared.yaml
+check "an agent that steps share" 2 "" "$RONDO" resume --migrate "$id"
+says "@@ one: changed, but it has ended @@"
+says "what has ended is kept when the steps that are still to run have an agent of their own"
+edit -e 's/) true/) exit 1/; s/^steps:/  other: { run: "echo mended" }\nsteps:/; /id: three/s/say/other/' shared.yaml
+check "another one for the step that failed" 0 "mended" "$RONDO" resume -q --migrate "$id"
+same "keeps what has ended" "$(did)" ""
+replays "an agent that steps share"
+
 # Its condition, too: it is asked again.
 cp whole.yaml four.yaml
 fails four.yaml
@@ -285,6 +304,8 @@ edit 's/Old\./New./' model.yaml
 serve < <(text "Fine.")
 check "what it did is named, and it asks" 5 "" "$RONDO" resume -q --migrate --allow 'bash(*)' "$id"
 same "nobody was asked yet" "$(requests)" 0
+check "its new attempt waits" 0 "$(printf '%s\n' "2 attempts:" "  a  failed" "    compat/m: no such thing (status 400)" "  a~1  waiting")" \
+    bash -c '"$RONDO" show "$0" a | sed "s/  [0-9]*ms\$//"' "$id"
 "$RONDO" show "$id" >shown
 if grep -q 'bash {"command":"echo deployed"}' shown; then ok; else bad "the effect is not named: $(cat shown)"; fi
 echo 'a: retry' >answers.yaml
@@ -294,6 +315,39 @@ if asked 0 '.messages[1].content' | grep -q 'New\.'; then ok; else bad "the text
 same "what the old one cost stays" "$("$RONDO" show "$id" a --json | jq -r .usage.prompt)" 200
 same "one ran once" "$(did)" ""
 replays "model"
+
+# ---- a step that is the body of its loop: its attempts are those of the pass -------------------------------------
+
+flow pass.yaml <<'F'
+name: pass
+agents: { w: { run: "case $RONDO_PATH in lo.1*) echo broken >&2; exit 1;; esac; echo fine" } }
+steps: [{ id: lo, agent: w, loop: { maxIterations: 2 } }]
+F
+fails pass.yaml
+check "the try of a pass" 1 "" "$RONDO" resume -q "$id"
+says "lo pass 2, try 3: exit status 1: broken"
+edit 's/exit 1/true/' pass.yaml
+check "it is mended" 0 "fine" "$RONDO" resume -q --migrate "$id"
+same "the last attempt is shown" "$("$RONDO" show "$id" lo.1 --json | jq -c '[.status, .content, (.attempts | length)]')" '["completed","fine",4]'
+same "or the one that is named" "$("$RONDO" show "$id" lo.1~0 --json | jq -c '[.status, .error]')" '["failed","exit status 1: broken"]'
+same "or any other" "$("$RONDO" show "$id" lo.1~2 --json | jq -c .status)" '"failed"'
+
+# ---- a gate that waits -------------------------------------------------------------------------------------------
+
+flow gate.yaml <<'F'
+name: gate
+steps: [{ id: ask, gate: { ask: "Good?" } }]
+F
+check "a gate waits" 5 "" "$RONDO" run -q gate.yaml
+id=$(newest)
+same "and says so" "$("$RONDO" show "$id" ask --json | jq -c '.attempts | map(.status)')" '["waiting"]'
+edit 's/Good/Really good/' gate.yaml
+check "its question is mended" 5 "" "$RONDO" resume -q --migrate "$id"
+same "the old one was cut off" "$("$RONDO" show "$id" ask --json | jq -c '[.status, (.attempts | map(.status))]')" '[null,["cut off","waiting"]]'
+check "the answer" 0 "" "$RONDO" answer "$id" ask yes
+check "is that to the new question" 0 "yes" "$RONDO" resume -q "$id"
+same "which has ended" "$("$RONDO" show "$id" ask --json | jq -c '[.status, (.attempts | map(.status))]')" '["completed",["cut off","completed"]]'
+replays "gate"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

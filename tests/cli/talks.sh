@@ -400,7 +400,7 @@ check "too little money" 4 "" "$RONDO" run -q --max-cost 0.0001 priced.yaml
 check "no price" 3 "" "$RONDO" run -q --require-prices one.yaml
 says "price"
 
-# ---- maxRetries: the step, the file, the command line, 4 ------------------------------------------------------
+# ---- ZF-E19: maxRetries: the step, the file, the command line, 4 ------------------------------------------------------
 retries() { # NAME REQUESTS DIALECT OPTIONS STEP OPTIONS...
     local name=$1 wanted=$2
     printf '%sname: r\noptions: { onStepFailure: abort%s }\nagents: { w: { description: d, prompt: p } }\nsteps: [{ id: a, agent: w, instructions: x%s }]\n' \

@@ -194,6 +194,12 @@ TEST(a_definition_that_is_not_there_is_an_error)
     CHECK_INT(rondo_call(engine, NULL, NULL, &value, &err), RONDO_EINVAL);
     CHECK_INT(rondo_run_resume(engine, NULL, "r", NULL, &run, &err), RONDO_EINVAL);
     CHECK_INT(rondo_run_look(engine, NULL, "r", &run, &err), RONDO_EINVAL);
+    CHECK_NULL(rondo_flow_node(NULL));
+    CHECK_INT(rondo_flow_start(engine, NULL, NULL, NULL, &run, &err), RONDO_EINVAL);
+    CHECK_STR(err.message, "there is no workflow");
+    CHECK_INT(rondo_flow_start(engine, NULL, NULL, NULL, &run, NULL), RONDO_EINVAL);
+    CHECK_INT(rondo_flow_resume(engine, NULL, "r", NULL, &run, &err), RONDO_EINVAL);
+    CHECK_INT(rondo_flow_look(engine, NULL, "r", &run, &err), RONDO_EINVAL);
 
     rondo_node *node = bot_node(&bot);
     CHECK_INT(rondo_run_start(engine, node, NULL, NULL, &run, &err), 0);
