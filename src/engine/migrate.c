@@ -165,7 +165,7 @@ static bool move_review(struct migration *m, struct rondo_event *ev)
     return move(m, ev->act, &ev->child) && move(m, ev->act, &ev->ordinal);
 }
 
-/* What was decoded belongs to us. */
+/* What limits were before, for those who look back (run/limits.h).  What was decoded belongs to us. */
 static void note_was(struct migration *m, struct rondo_event *ev)
 {
     auto_json json_t *was = json_incref(json_object_get(ev->value, "was"));

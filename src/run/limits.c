@@ -289,7 +289,9 @@ void limits_keep_budget(struct run *run, const rondo_budget *before)
 static bool is_number(const json_t *value, const struct limit *row)
 {
     int64_t n = json_integer_value(value);
-    int64_t most = row->is_loop || row == rows ? INT32_MAX : row->used == cost ? INT64_MAX / 1024 : INT64_MAX / 1024 / MS;
+    int64_t most = INT64_MAX / 1024 / (row->used == cost ? 1 : MS);
+    if (row->is_loop || row == rows)
+        most = INT32_MAX;
     return json_is_integer(value) && n >= 1 && n <= most;
 }
 

@@ -10,7 +10,8 @@
                  that says something else (engine/migrate.h); left out when there are none
 
    What a definition said before the run moved to the present one is for those who look back: `was` of workflow_start
-   and of run_forked, [{ path, upto, limits }...], the oldest definition first.  upto is the last event that it was for. */
+   and of run_forked, [{ path, upto, limits }...], the oldest definition first.  upto is the last event that it was
+   for. */
 #ifndef RONDO_LIMITS_H
 #define RONDO_LIMITS_H
 
