@@ -736,9 +736,9 @@ RONDO_API int rondo_later_note(rondo_later later, rondo_value *note);
 RONDO_API rondo_value *rondo_task_notes(rondo_task *task);          /* a list, possibly empty */
 
 /* Messages between steps.  One is sent to an address: the path of a step, or its name where that is clear, or
-   "coordinator".  What becomes of it is told by events: agent_inbox_drain when it was given to a step, or
-   message_dropped with a reason; each message ends in one of the two.  kind is "info" (NULL), "context_update",
-   or "cancel", which asks a step to end.  A message to a loop waits for its next pass: every agent of the loop's
+   "coordinator".  Each message ends in one of two events: agent_inbox_drain when it was given to a step, or
+   message_dropped with a reason.  kind is "info" (NULL), "context_update", or "cancel", which asks a step to end.
+   A message to a loop waits for its next pass: every agent of the loop's
    body that starts in this pass has it from its start.  RONDO_EINVAL: no text, no address or no such kind;
    RONDO_ELIMIT: longer than 1 MiB.  rondo_engine_send() is for whoever is outside the run and can be called from
    any thread.

@@ -53,11 +53,6 @@ json_t *talk_note_data(const json_t *note)
     return data;
 }
 
-const json_t *talk_note_tokens(const json_t *note)
-{
-    return json_object_get(note, "tokens");
-}
-
 static void put_cut(struct buf *out, const json_t *value)
 {
     auto_buf struct buf text = { 0 };

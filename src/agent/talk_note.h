@@ -16,7 +16,4 @@ json_t *talk_note_data(const json_t *note);
 /* In one line: "read {"path":"a.txt"}". */
 void talk_note_put(struct buf *out, const json_t *note);
 
-/* The tokens of an answer; NULL. */
-const json_t *talk_note_tokens(const json_t *note);
-
 #endif

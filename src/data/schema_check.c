@@ -340,16 +340,12 @@ bool schema_rule_content(struct check *check, const struct rule *rule, json_t *v
 
 /* ---- references and combinations -------------------------------------------------------------- */
 
-/* The outermost resource on the way here that has the anchor decides.  NULL: nobody knows. */
+/* The outermost resource on the way here that has the anchor decides. */
 static const struct schema_node *dynamic_target(struct check *check, const struct rule *rule)
 {
     const struct schema_node *target = rule->ref.node;
     if (rule->ref.is_sure)
         return target;
-    if (check->is_inside) {
-        schema_check_limit(check, "way");
-        return NULL;
-    }
     for (const struct scope *scope = check->scope; scope; scope = scope->up)
         for (const struct schema_anchor *a = scope->resource->dynamic; a; a = a->next) {
             check->steps--;
@@ -363,7 +359,7 @@ bool schema_rule_ref(struct check *check, const struct rule *rule, json_t *value
 {
     const struct schema_node *target =
         rule->ref.dynamic ? dynamic_target(check, rule) : rule->ref.node;
-    return target && schema_node_check(check, target, value);
+    return schema_node_check(check, target, value);
 }
 
 bool schema_rule_all_of(struct check *check, const struct rule *rule, json_t *value)
@@ -431,13 +427,6 @@ void schema_check_begin(struct check *check, const struct schema *schema)
     check->depth = schema->max_depth;
     if (schema->regex_count)
         check->match = __atomic_exchange_n(&shared->spare_match, NULL, __ATOMIC_ACQ_REL);
-}
-
-void schema_check_begin_inside(struct check *check, const struct schema *schema, int64_t steps)
-{
-    schema_check_begin(check, schema);
-    check->steps = MIN(steps, check->steps);
-    check->is_inside = true;
 }
 
 void schema_check_end(struct check *check)

@@ -37,7 +37,6 @@ struct check {
     bool all;            // and all of them
     struct seen *seen;   // NULL when nobody asks
     const struct scope *scope;
-    bool is_inside;              // it began inside the schema: nobody knows by which way
     struct regex_match *match;   // made when first needed
     const char *limit;           // what was exceeded,
     int64_t left;                // and the steps that were left then
@@ -62,9 +61,6 @@ struct finding {
 
 void schema_check_begin(struct check *check, const struct schema *schema);
 void schema_check_end(struct check *check);
-
-/* For checks of nodes other than the root.  References that depend on the way are a limit. */
-void schema_check_begin_inside(struct check *check, const struct schema *schema, int64_t steps);
 
 bool schema_node_check(struct check *check, const struct schema_node *node, json_t *value);
 

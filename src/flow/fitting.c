@@ -1,8 +1,8 @@
 /* fitting.c - values of a file that have to fit a schema of the file.
 
-   What would be refused in the middle of a run, and is already known, is said here: defaults of inputs, answers
-   that gates give themselves, replies of scripts, inputs that steps and files are given.  Only what is sure is
-   said: expressions count only if they name nothing. */
+   A run would refuse these values when it comes to them: defaults of inputs, answers that gates give themselves,
+   replies of scripts, and inputs of steps and files.  The loader tells of them before.  It looks at an expression only
+   if that names nothing. */
 #include "base/buf.h"
 #include "data/value.h"
 #include "flow/load.h"
@@ -292,7 +292,7 @@ static bool is_all_given(const struct flow_step *step)
 }
 
 /* The loop whose items are the step's input, whatever they are; NULL. */
-const struct flow_loop *load_items_of(const struct flow_step *step)
+static const struct flow_loop *items_of(const struct flow_step *step)
 {
     if (step->loop)
         return step->loop->is_each && step->loop->items && !makes_of_items(step) ? step->loop : NULL;
@@ -302,7 +302,7 @@ const struct flow_loop *load_items_of(const struct flow_step *step)
     const struct flow_step *owner = step->scope->owner;
     if (step->scope->kind == SCOPE_EACH)
         return owner->loop->items ? owner->loop : NULL;
-    return step->scope->kind == SCOPE_GROUP || step->scope->kind == SCOPE_PARALLEL ? load_items_of(owner) : NULL;
+    return step->scope->kind == SCOPE_GROUP || step->scope->kind == SCOPE_PARALLEL ? items_of(owner) : NULL;
 }
 
 /* The items of a loop that are written down are inputs, too. */
@@ -319,17 +319,24 @@ static void fit_items(struct loading *l, const struct flow_step *step, const str
 
 static void fit_input_to(struct loading *l, const struct flow_step *step, struct flow_schema schema)
 {
-    const struct flow_loop *items = load_items_of(step);
+    const struct flow_loop *items = items_of(step);
     if (items)
         fit_items(l, step, items, schema.rules);
     else if (is_all_given(step))
         fit_with(l, step, schema);
 }
 
+/* What the agent of a step wants its input to fit, if anything. */
+static struct flow_schema agent_schema(const struct flow_step *step)
+{
+    bool has_agent = step->agent && !(step->loop && step->loop->scope->count);
+    return has_agent ? step->agent->input_schema : (struct flow_schema){ NULL, NULL };
+}
+
 static void fit_input(struct loading *l, struct flow_step *step)
 {
     bool is_given = step->part == AS_STEP || step->part == AS_MEMBER || step->part == AS_CAPTAIN;
-    const struct flow_schema schemas[] = { step->input_schema, load_agent_schema(step) };
+    const struct flow_schema schemas[] = { step->input_schema, agent_schema(step) };
     for (size_t i = 0; is_given && !is_too_much(step) && i < COUNT(schemas); i++)
         if (schemas[i].rules)
             fit_input_to(l, step, schemas[i]);

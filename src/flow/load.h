@@ -233,11 +233,6 @@ void load_fit(struct loading *l);
 bool load_skill_decides(const struct flow_agent *agent); // which schema a result has to fit?
 void load_fit_script(struct loading *l, const struct flow_agent *agent);
 
-/* What the agent of a step wants its input to fit, if anything; and the loop whose items, written down, are its input,
-   NULL. */
-struct flow_schema load_agent_schema(const struct flow_step *step);
-const struct flow_loop *load_items_of(const struct flow_step *step);
-
 /* What is known of an input: of what stands beside a step, of what is in it, and of a file. */
 struct scope_given load_given_beside(const struct flow_step *step);
 struct scope_given load_given_inside(const struct flow_step *step);

@@ -6,14 +6,6 @@
 
 #include "flow/scope.h"
 
-struct flow_schema load_agent_schema(const struct flow_step *step)
-{
-    bool has_agent = step->agent && !(step->loop && step->loop->scope->count);
-    return has_agent ? step->agent->input_schema : (struct flow_schema){ NULL, NULL };
-}
-
-/* ---- what it is ------------------------------------------------------------------------------------------- */
-
 static bool is_text_alone(const json_t *reply)
 {
     const json_t *result = json_object_get(reply, "result");

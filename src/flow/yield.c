@@ -247,7 +247,7 @@ void yield_add_item(struct yield *y, const struct flow_step *each)
 }
 
 /* Without `output`: one of the steps that nobody else works on. */
-void yield_add_file(struct yield *y, const struct flow_step *step)
+static void add_file(struct yield *y, const struct flow_step *step)
 {
     const struct flow *file = step->include;
     bool shows_all = step->body == BODY_INCLUDE && step->flow->dialect == FLOW_V1;
@@ -271,7 +271,7 @@ static void add_agent(struct yield *y, const struct flow_step *step)
     if (step->is_mute)
         add_mute(y, step);
     else if (agent && agent->kind == AGENT_WORKFLOW)
-        yield_add_file(y, step);
+        add_file(y, step);
     else if (agent && load_skill_decides(agent))
         yield_add(y, NULL);
     else
@@ -325,7 +325,7 @@ static void add_body(struct yield *y, const struct flow_step *step)
     const struct flow_scope *inner = step->inner;
     switch ((enum flow_body)step->body) {
     case BODY_AGENT: add_agent(y, step); return;
-    case BODY_INCLUDE: yield_add_file(y, step); return;
+    case BODY_INCLUDE: add_file(y, step); return;
     case BODY_GATE: yield_add(y, step->gate_schema.rules); return;
     case BODY_PARALLEL: add_parallel(y, step); return;
     case BODY_SET: add_set(y, step); return;

@@ -34,9 +34,6 @@ void yield_add_pass(struct yield *yield, const struct flow_step *loop);
 /* What a step of a sequence hands on: its result, or its text. */
 void yield_add_output(struct yield *yield, const struct flow_step *step);
 
-/* What the file of a step returns. */
-void yield_add_file(struct yield *yield, const struct flow_step *step);
-
 /* An item of a forEach, whose expression has been compiled. */
 void yield_add_item(struct yield *yield, const struct flow_step *each);
 

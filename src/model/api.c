@@ -15,18 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct api *const apis[] = {
-    &api_openai_chat, &api_openai_responses, &api_anthropic, &api_gemini, &api_ollama,
-};
-
-const struct api *api_find(const char *name)
-{
-    for (size_t i = 0; i < COUNT(apis); i++)
-        if (strcmp(apis[i]->name, name) == 0)
-            return apis[i];
-    return NULL;
-}
-
 void wire_clear(struct wire *wire)
 {
     buf_free(&wire->path);

@@ -93,9 +93,6 @@ struct api {
 
 extern const struct api api_openai_chat, api_openai_responses, api_anthropic, api_gemini, api_ollama;
 
-/* NULL when there is none of that name. */
-const struct api *api_find(const char *name);
-
 /* ---- for the APIs --------------------------------------------------------------------------------------- */
 
 /* What came, as an object: new.  Characters that are none become U+FFFD.  NULL: RONDO_EPARSE, with its first words and

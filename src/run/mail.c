@@ -32,11 +32,6 @@ const char *mail_reason_text(int reason)
 
 static const char *const kinds[MAIL_KINDS] = { "info", "cancel", "context_update", "resume_reply" };
 
-const char *mail_kind_text(int kind)
-{
-    return kind >= 0 && kind < MAIL_KINDS ? kinds[kind] : kinds[MAIL_INFO];
-}
-
 static const char *text_in(const json_t *message, const char *key)
 {
     const char *text = json_string_value(json_object_get(message, key));

@@ -56,7 +56,6 @@ const char *mail_reason_text(int reason); // "" for MAIL_QUEUED
 
 /* What a message is for.  Zenflow's numbers. */
 enum mail_kind { MAIL_INFO, MAIL_CANCEL, MAIL_CONTEXT_UPDATE, MAIL_RESUME_REPLY, MAIL_KINDS };
-const char *mail_kind_text(int kind);
 int mail_kind_of(const json_t *message); // what is not known is information
 
 /* A message as an event has it: { from, to, text, kind }; new.  kind may be NULL.  RONDO_EINVAL: there is no
